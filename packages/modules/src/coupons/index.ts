@@ -5,6 +5,7 @@ import { couponRoutes } from './routes.ts';
 
 export { coupon, couponRecords, discountData, repetitionData } from './coupon.ts';
 export {
+  assertRedeemable,
   couponRedemptions,
   duePending,
   redeemCoupon,

@@ -84,27 +84,35 @@ export const couponRedemptions = aggregate({
 
 type Decided = Decision<RedemptionsState, RedemptionEvent>;
 
+type Redeemed = RecordOf<typeof couponRecords>;
+
+/** Lets a coupon be redeemed by its own terms: it is published, and within its dates (E 20 B). Throws a Problem that names the field. */
+export function assertRedeemable(
+  { id, status, redeem_after, redeem_before }: Redeemed,
+  at: Instant,
+  field: string,
+): void {
+  const refuse = (why: string, reason: 'archived' | 'inactive' | 'ended') =>
+    invalidOperation(`The coupon ${id} ${why}.`, { reason, field });
+  if (status !== 'published') throw refuse('is archived', 'archived');
+  if (redeem_after !== null && at < redeem_after) {
+    throw refuse(`can be redeemed from ${redeem_after} on`, 'inactive');
+  }
+  if (redeem_before !== null && at >= redeem_before) {
+    throw refuse(`could be redeemed before ${redeem_before}`, 'ended');
+  }
+}
+
 /**
  * Redeems a coupon for a subscription, once: within its dates, and no oftener than it may be (E 20 B). This is where the
  * limit is kept, however many ask at once.
  */
 export const redeemCoupon =
-  (
-    { id, status, max_redemptions, redeem_after, redeem_before }: RecordOf<typeof couponRecords>,
-    subscription_id: SubscriptionId,
-    field: string,
-  ): Decided =>
+  (coupon: Redeemed, subscription_id: SubscriptionId, field: string): Decided =>
   (state, at) => {
     if (state?.pending.some((each) => each.subscription_id === subscription_id)) return [];
-    const refuse = (why: string, reason: 'archived' | 'inactive' | 'ended') =>
-      invalidOperation(`The coupon ${id} ${why}.`, { reason, field });
-    if (status !== 'published') throw refuse('is archived', 'archived');
-    if (redeem_after !== null && at < redeem_after) {
-      throw refuse(`can be redeemed from ${redeem_after} on`, 'inactive');
-    }
-    if (redeem_before !== null && at >= redeem_before) {
-      throw refuse(`could be redeemed before ${redeem_before}`, 'ended');
-    }
+    assertRedeemable(coupon, at, field);
+    const { id, max_redemptions } = coupon;
     if (max_redemptions !== null && (state?.total ?? 0) >= max_redemptions) {
       throw invalidOperation(`The coupon ${id} was redeemed ${max_redemptions} times already.`, {
         reason: 'limit_reached',

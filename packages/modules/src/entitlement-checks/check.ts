@@ -1,13 +1,14 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type DecimalText, decimal, invariant, zeroText } from '@counterfoil/kernel';
+import { type DecimalText, decimal, type Instant, invariant, zeroText } from '@counterfoil/kernel';
 import {
+  countedLimit,
   type GrantsOf,
   type LimitPeriod,
-  limitPeriod,
   type MeteredEntitlement,
+  type SharedLimit,
   spanOfLimit,
 } from '../entitlements/index.ts';
-import { usageShown, usedIn } from '../usage/index.ts';
+import { addsUp, usageShown, usedIn } from '../usage/index.ts';
 import { measuredAnswer, plainAnswer, useOf } from './answer.ts';
 import { type AskedFeature, askedFeature } from './asked-feature.ts';
 import { checkCredits } from './check-credits.ts';
@@ -28,14 +29,24 @@ export interface GrantedUse extends AskedFeature {
   readonly granted: MeteredEntitlement;
   readonly counted: NonNullable<AskedFeature['counted']>;
   readonly period: LimitPeriod;
+  /** Those who use the limit up together; null: the customer alone does. */
+  readonly shared: SharedLimit | null;
 }
 
-/** The use that is granted; null where the feature is not metered, or not granted. */
-export function grantedUse(context: RequestContext, asked: AskedFeature): GrantedUse | null {
-  const { granted, counted } = asked;
-  if (typeof granted === 'string' || granted.feature_type !== 'metered') return null;
+/** The use that is granted at an instant; null where the feature is not metered, or not granted. */
+export function grantedUse(asked: AskedFeature, at: Instant): GrantedUse | null {
+  const { granted: all, counted } = asked;
+  if (typeof all === 'string' || all.feature_type !== 'metered') return null;
   invariant(counted, `${asked.feature.id} is metered and has no meter`);
-  return { ...asked, granted, counted, period: limitPeriod(granted, context.now) };
+  const { entitlement: granted, period, shared } = countedLimit(all, at);
+  // A level is not used up by several: each has its own.
+  return {
+    ...asked,
+    granted,
+    counted,
+    period,
+    shared: addsUp(counted.aggregation) ? shared : null,
+  };
 }
 
 /** The use of a question that says none. */
@@ -49,15 +60,16 @@ export async function checkFeature(
 ): Promise<EntitlementCheck> {
   const { granted } = asked;
   if (typeof granted === 'string') return plainAnswer(false, granted);
-  const use = grantedUse(context, asked);
+  const use = grantedUse(asked, context.now);
   if (!use) return plainAnswer(true, 'granted');
-  const { customer, counted, period } = use;
+  const { customer, counted, period, shared } = use;
   const position = await usageShown(context);
   const used = await usedIn(context, {
     customer,
     counting: counted,
     period: spanOfLimit(period),
     now: context.now,
+    users: shared?.users ?? null,
   });
   return measuredAnswer({
     entitlement: use.granted,

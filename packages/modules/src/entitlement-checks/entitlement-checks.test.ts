@@ -125,6 +125,10 @@ async function worldWith(
     check,
     customer_id,
     wallet_id,
+    another: async (external_id: string) => {
+      const body = { external_id, name: external_id };
+      return (await made(customers, 'POST /customers', body)).id;
+    },
     bulk: (items: readonly object[]) =>
       callRoute(routes['POST /entitlements/check/bulk'], context(), {
         body: { items: items.map((item) => ({ customer_id, ...item })) },
@@ -286,6 +290,51 @@ test('use beyond no hard limit is recorded as all usage is', async () => {
     [true, 'soft_limit_exceeded', 'e-1'],
   );
   assert.is(tables.recorded.length, 1);
+});
+
+test('a limit that others inherit is used up by all together, and never passed', async () => {
+  const { world, ids, given, tables, check, customer_id, another } = await limited('tokens', 10);
+  const other = await another('ben');
+  const users = [customer_id, other].map((id, index) => ({
+    ...{ customer_id: id, until: null, since: index === 0 ? null : rhythm.start },
+  }));
+  const shared = { subscription_id: 'subs_1', users };
+  const feature_id = ids.tokens ?? '';
+  given.grants = () => [ofPlan({ feature_id, usage_limit: 10, shared })];
+  tables.plain = 3;
+  const use = (customer: string, quantity: string) =>
+    check({ customer_id: customer, feature_id, quantity, record: true, event_id: quantity });
+  assert.equal((await use(customer_id, '4')).remaining, '3');
+  const refused = await use(other, '3.5');
+  assert.equal([refused.allowed, refused.used], [false, '7']);
+  assert.equal((await use(other, '3')).remaining, '0');
+  assert.is((await use(customer_id, '0.5')).reason, 'limit_reached');
+  const streams = new Set(world.store.log.map(({ stream }) => stream));
+  const reservations = [...streams].filter((stream) => stream.startsWith('usage_reservation'));
+  assert.is(reservations.length, 1);
+});
+
+test('what a customer is granted of its own comes on top of a limit that is shared', async () => {
+  const { ids, given, tables, check, customer_id } = await limited('tokens', 10);
+  const users = [
+    { customer_id: 'cust_ada', since: null, until: null },
+    { customer_id, since: rhythm.start, until: null },
+  ];
+  const shared = { subscription_id: 'subs_1', users };
+  const feature_id = ids.tokens ?? '';
+  const other = { subscription_id: 'subs_9', users };
+  given.grants = () => [
+    ofPlan({ feature_id, usage_limit: 10, shared, is_inherited: true }),
+    ofPlan({ feature_id, usage_limit: 5, subscription_id: 'subs_2', entitlement_id: 'ent_2' }),
+    // A second one that is shared does not count, so that neither is passed.
+    ofPlan({
+      ...{ feature_id, usage_limit: 50, shared: other, is_inherited: true },
+      ...{ subscription_id: 'subs_3', entitlement_id: 'ent_3' },
+    }),
+  ];
+  tables.plain = 12;
+  const answer = await check({ feature_id, quantity: '3' });
+  assert.equal([answer.allowed, answer.limit, answer.remaining], [true, '15', '3']);
 });
 
 test('what no limit can reserve, or no event can be, is refused', async () => {

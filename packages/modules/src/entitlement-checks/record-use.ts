@@ -4,11 +4,12 @@ import {
   type Instant,
   instantOf,
   invariant,
+  laterOf,
   millisecondsOf,
   Problem,
   textOf,
 } from '@counterfoil/kernel';
-import { type GrantsOf, limitPeriod, spanOfLimit } from '../entitlements/index.ts';
+import type { GrantsOf } from '../entitlements/index.ts';
 import type { AggregationType } from '../meters/index.ts';
 import {
   conflicting,
@@ -21,9 +22,7 @@ import {
   LimitReached,
   type PlainUsage,
   PlainUsageUnclear,
-  plainUsage,
   type ReservedUsage,
-  reservationId,
   reserveUsage,
   type SharedReadings,
   type UsageReservationEvent,
@@ -31,8 +30,9 @@ import {
   usageShown,
 } from '../usage/index.ts';
 import { plainAnswer, reservedAnswer } from './answer.ts';
-import { askedFeature } from './asked-feature.ts';
+import { type AskedFeature, askedFeature } from './asked-feature.ts';
 import { checkFeature, type GrantedUse, grantedUse, oneText } from './check.ts';
+import { plainUse, reservationOf } from './plain-use.ts';
 import type { CheckEntitlement, EntitlementCheck } from './schema.ts';
 import { notRecordable, type UsageToRecord, usageToRecord } from './usage-to-record.ts';
 
@@ -61,20 +61,20 @@ export async function recordUse(
   if (known?.kind === 'answered') return known.answer;
   const asked = await askedFeature(context, recording.grantsOf, question);
   if (typeof asked.granted === 'string') return plainAnswer(false, asked.granted);
-  const granted = grantedUse(context, asked);
+  const granted = grantedUse(asked, context.now);
   if (!granted) throw notRecordable('it is not metered');
   const { quantity = oneText } = question;
   const toRecord = usageToRecord(granted.customer, granted.counted, {
     eventId: question.event_id ?? context.newId('event'),
     quantity,
-    now: context.now,
+    now: laterOf(context.now, sharesSince(granted)),
   });
   const { usage_limit, is_soft_limit } = granted.granted;
   if (usage_limit === null || is_soft_limit) {
     return recordFreely(context, recording, granted, toRecord, quantity);
   }
   if (known) return assertSame(known.event, toRecord, await checkFeature(context, asked, question));
-  const limited = { granted, toRecord, limit: String(usage_limit) as DecimalText };
+  const limited = { asked, granted, toRecord, limit: String(usage_limit) as DecimalText };
   return (await lastPeriodsAnswer(context, limited)) ?? reserve(context, recording, limited);
 }
 
@@ -123,6 +123,7 @@ async function recordFreely(
 }
 
 interface LimitedUse {
+  readonly asked: AskedFeature;
   readonly granted: GrantedUse;
   readonly toRecord: UsageToRecord;
   readonly limit: DecimalText;
@@ -145,9 +146,8 @@ async function reserve(
   if (!reservable.includes(counted.aggregation.type)) {
     throw notRecordable(`a hard limit of ${counted.aggregation.type} is not used up`);
   }
-  const id = reservationOf(granted, period.start, period.end);
-  const use = { customer, counting: counted, period: spanOfLimit(period), now: context.now };
-  const read = () => plainUsage(context, use, id);
+  const id = reservationOf(granted);
+  const read = () => plainUse(context, granted, id);
   for (let count = 0; count < readingsMaximum; count += 1) {
     try {
       const outcome = await context.execute(usageReservation, id, {
@@ -180,16 +180,12 @@ async function reserve(
   );
 }
 
-const reservationOf = (
-  { customer, feature }: GrantedUse,
-  start: Instant,
-  end: Instant | null,
-): string =>
-  reservationId({
-    customerId: customer.id,
-    featureId: feature.id,
-    periodStart: end === null ? null : start,
-  });
+/**
+ * The instant from which the use of a customer counts for a limit that is shared: what is recorded counts in any case, whatever
+ * the clocks of processes say of the moment in which it begins to.
+ */
+const sharesSince = ({ customer, shared, period }: GrantedUse): Instant =>
+  shared?.users.findLast(({ customer_id }) => customer_id === customer.id)?.since ?? period.start;
 
 /** The time after the start of a period in which the last one may have answered what the tables do not show yet. */
 const overlapMilliseconds = 3_600_000;
@@ -197,15 +193,15 @@ const overlapMilliseconds = 3_600_000;
 /** The answer that the request had right before the period began; null where it had none. */
 async function lastPeriodsAnswer(
   context: RequestContext,
-  { granted }: LimitedUse,
+  { asked, granted }: LimitedUse,
 ): Promise<EntitlementCheck | null> {
   const { start, end } = granted.period;
   if (context.idempotencyKey === null || end === null) return null;
   const since = millisecondsOf(context.now) - millisecondsOf(start);
   if (since > overlapMilliseconds) return null;
-  const before = limitPeriod(granted.granted, instantOf(millisecondsOf(start) - 1));
-  if (before.start === start) return null;
-  return answerIn(context, reservationOf(granted, before.start, before.end));
+  const before = grantedUse(asked, instantOf(millisecondsOf(start) - 1));
+  if (!before || before.period.start === start) return null;
+  return answerIn(context, reservationOf(before));
 }
 
 class NotSeen extends Error {}

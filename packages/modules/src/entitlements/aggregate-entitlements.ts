@@ -52,10 +52,11 @@ export function aggregateEntitlements(
   const byFeature = groupedBy(inForce(granted, at), ({ feature_id }) => feature_id);
   return [...byFeature]
     .sort(([left], [right]) => inTextOrder(left, right))
-    .map(([featureId, sources]) => aggregateOf(featureId, sources.sort(inSourceOrder)));
+    .map(([featureId, sources]) => entitlementOf(featureId, sources.sort(inSourceOrder)));
 }
 
-function aggregateOf(
+/** The sum of sources that are in force, of one feature and in their order. */
+export function entitlementOf(
   feature_id: string,
   sources: readonly GrantedEntitlement[],
 ): FeatureEntitlement {

@@ -35,6 +35,17 @@ export interface GrantRhythm {
   readonly billing: Span;
 }
 
+/** The subscription whose limits several customers use up together, because others inherit it. */
+export interface SharedLimit {
+  readonly subscription_id: string;
+  /** All whose use counts, and the time for which it does; null: without a bound. */
+  readonly users: readonly {
+    readonly customer_id: string;
+    readonly since: Instant | null;
+    readonly until: Instant | null;
+  }[];
+}
+
 /** A published entitlement as one subscription has it: by its plan, by an add-on, or of its own. */
 export interface GrantedEntitlement extends EntitlementValues {
   readonly entitlement_id: string;
@@ -43,6 +54,8 @@ export interface GrantedEntitlement extends EntitlementValues {
   readonly subscription_id: string;
   /** True where the customer has it by the subscription of somebody else. */
   readonly is_inherited?: boolean;
+  /** The subscription that it belongs to, where others have it too. */
+  readonly shared?: SharedLimit;
   /** True where it holds for a phase of the subscription. */
   readonly is_of_phase?: boolean;
   readonly entity_type: 'PLAN' | 'ADDON' | 'SUBSCRIPTION';

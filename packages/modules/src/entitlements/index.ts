@@ -9,6 +9,7 @@ export {
   type MeteredEntitlement,
   type StaticEntitlement,
 } from './aggregate-entitlements.ts';
+export { type CountedLimit, countedLimit } from './counted-limit.ts';
 export {
   type EntitlementValues,
   type FeatureType,
@@ -17,6 +18,7 @@ export {
   inForce,
   overrideValues,
   type ResetPeriod,
+  type SharedLimit,
 } from './granted-entitlement.ts';
 export { type LimitPeriod, limitPeriod, spanOfLimit } from './limit-period.ts';
 export { customerEntitlements, entitlementsOf, type GrantsOf } from './queries.ts';

@@ -48,7 +48,10 @@ export const spanOfLimit = ({ start, end }: LimitPeriod): Span => ({
   end: end ?? lastInstant,
 });
 
-const byAge = (left: GrantedEntitlement, right: GrantedEntitlement): number =>
+type Aged = Pick<GrantedEntitlement, 'rhythm' | 'subscription_id'>;
+
+/** The order of subscriptions by their beginning, and of those that began together by their ids. */
+export const byAge = (left: Aged, right: Aged): number =>
   inOrder(left.rhythm.start, right.rhythm.start) ||
   inOrder(left.subscription_id, right.subscription_id);
 

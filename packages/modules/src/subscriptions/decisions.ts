@@ -193,7 +193,8 @@ function scheduled(
     cancellation.proration_behavior === asked.proration_behavior &&
     cancellation.skips_arrears === asked.skips_arrears &&
     cancellation.reason === asked.reason;
-  return isSame ? [] : [{ type: 'CancellationScheduled', data: { ...asked, cancel_at } }];
+  const replaces = cancellation?.schedule_id ?? null;
+  return isSame ? [] : [{ type: 'CancellationScheduled', data: { ...asked, cancel_at, replaces } }];
 }
 
 /** Takes a scheduled cancellation back. None scheduled, no event. */

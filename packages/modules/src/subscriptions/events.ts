@@ -21,6 +21,7 @@ import { type LinesChanged, linesChangedData } from './lines/changed.ts';
 import { lineData } from './lines/line.ts';
 import { pauseData } from './pauses/pause.ts';
 import { phaseData } from './phases/phase.ts';
+import { endedScheduleData, movedScheduleData } from './schedules/schedule.ts';
 import { type Settlement, type SettlementLine, settlementSchema } from './settlement/index.ts';
 import {
   billingCycleSchema,
@@ -177,6 +178,10 @@ export const subscriptionEvents = {
     applications: z.array(referenceSchema('cga')),
     grants: endedGrants,
   }),
+  /** A coupon is redeemed later than the subscription began. */
+  CouponAttached: z.object({ coupon: couponData }),
+  /** A coupon counts no more from an instant on. */
+  CouponDetached: z.object({ coupon_association_id: couponData.shape.id, end_date: instant }),
   /** An entitlement of its own is given to it, in the place of its parent if it has one. */
   EntitlementAdded: z.object({ entitlement: grantedData }),
   EntitlementChanged: z.object({
@@ -210,6 +215,8 @@ export const subscriptionEvents = {
     change: linesChangedData,
     /** Of the subscription from now on. */
     end_date: instant.nullable(),
+    /** The coupons that count in it alone. */
+    coupons: z.array(couponData).default([]),
   }),
   PhaseChanged: z.object({ phase_id: phaseData.shape.id, metadata: metadataSchema }),
   /** A phase that had not begun is given up: what was before it goes on. */
@@ -280,6 +287,8 @@ export const subscriptionEvents = {
     /** True where usage and charges in arrears up to the end are not billed any more. */
     skips_arrears: z.boolean(),
     reason: z.string().nullable(),
+    /** The one that it takes the place of. */
+    replaces: referenceSchema('sched').nullable().default(null),
   }),
   CancellationReverted: z.object({ schedule_id: referenceSchema('sched') }),
   /** An application of a grant falls into a pause: nothing is given, and the next one comes when it would have come. */
@@ -325,6 +334,7 @@ export const subscriptionEvents = {
     cancel_at: instant.nullable(),
     /** Of a change of plan that is to come, which moves with the end of the period. */
     change_at: instant.nullable(),
+    schedules: z.array(movedScheduleData).default([]),
   }),
   /** Another plan is to follow at the end of the period, under the terms of now. */
   PlanChangeScheduled: z.object({
@@ -352,6 +362,8 @@ export const subscriptionEvents = {
     grants: endedGrants,
     /** The add-ons that end with it. */
     addons: z.array(addonData.shape.id).default([]),
+    /** The changes that were to come for it. */
+    schedules: z.array(endedScheduleData).default([]),
   }),
 } as const;
 

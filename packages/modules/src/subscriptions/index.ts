@@ -28,6 +28,7 @@ import { subscriptionPublicEvents } from './public-events.ts';
 import { subscriptionRoutes } from './routes.ts';
 import { scheduleTable } from './schedules/projection.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
+import { slimRoutes } from './slim.ts';
 import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
@@ -35,6 +36,7 @@ import { subscriptionUsageRoutes } from './usage/routes.ts';
 export { grantsOf } from './entitlements/grants.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscription } from './subscription.ts';
+export { assertTaxable } from './taxes/taxable.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
@@ -47,6 +49,7 @@ const steps = dueWork({
 
 const routes = {
   ...subscriptionRoutes,
+  ...slimRoutes,
   ...grantRoutes,
   ...lineItemRoutes,
   ...addonAssociationRoutes,

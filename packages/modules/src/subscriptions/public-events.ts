@@ -51,6 +51,8 @@ function subscriptionMessages(
     case 'AddonRemoved':
     case 'AddonBegun':
     case 'AddonEnded':
+    case 'CouponAttached':
+    case 'CouponDetached':
     case 'PhaseBegun':
     case 'GrantAdded':
     case 'GrantChanged':

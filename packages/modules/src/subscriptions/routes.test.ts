@@ -1,6 +1,8 @@
-import { rejection } from '@counterfoil/testkit';
+import { callRoute, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { customers } from '../customers/index.ts';
+import { subscriptionRoutes as routes } from './routes.ts';
 import { day, subscriptionWorld } from './test-subscription-world.ts';
 
 const test = suite('subscription routes');
@@ -241,6 +243,31 @@ test('subscriptions are found by what they are', async () => {
   assert.equal(await found({ subscription_ids: [one.id] }), [one.id]);
   assert.equal(await found({ external_customer_id: 'nobody' }), []);
   assert.equal(await found({ trial_end_due_lte: day(1, 15) }), [one.id]);
+});
+
+test('subscriptions are listed, of all customers, of one, and by an external id', async () => {
+  const { create, call, request } = await subscriptionWorld();
+  await call(customers.routes, 'POST /customers', { name: 'Ben', external_id: 'ben' });
+  const mine = await create({ lookup_key: 'mine' });
+  const other = await create({ external_customer_id: 'ben' });
+  const { customer_id } = other;
+  const listed = async (query: object) => {
+    const { items } = await callRoute(routes['GET /subscriptions'], request(), { query });
+    return items.map(({ id, plan }) => [id, plan?.id]);
+  };
+  assert.equal(await listed({}), [
+    [other.id, other.plan_id],
+    [mine.id, mine.plan_id],
+  ]);
+  assert.equal(await listed({ customer_id, limit: 1 }), [[other.id, other.plan_id]]);
+  const ofExternal = async (external_id: string) => {
+    const list = routes['GET /customers/external/{external_id}/subscriptions'];
+    const { items } = await callRoute(list, request(), { params: { external_id }, query: {} });
+    return items.map(({ id }) => id);
+  };
+  assert.equal(await ofExternal('ada'), [mine.id]);
+  assert.equal(await ofExternal('ben'), [other.id]);
+  assert.is((await rejection(ofExternal('nobody'))).code, 'not_found');
 });
 
 test('a start lies at most five years back, and where periods can still be written', async () => {

@@ -192,6 +192,8 @@ export const subscriptionRoutes = {
         'line_items.0.subscription_phase_id',
         'subscription_coupons.0.price_id',
         'phases.0.line_items.0.price_id',
+        'phases.0.line_items.0.commitment_time_buckets.0.id',
+        'phases.0.subscription_coupons.0.price_id',
         'phases.0.line_items.0.price.meter_id',
         'phases.0.line_items.0.subscription_phase_id',
         'phases.0.override_line_items.0.price_id',
@@ -253,21 +255,6 @@ export const subscriptionRoutes = {
 
   'GET /subscriptions/{id}': route({
     summary: 'Get a subscription',
-    tag,
-    status: 200,
-    permission: 'subscription:read',
-    params: idParameters,
-    query: z.object({ expand }),
-    response: subscriptionSchema,
-    handle: async (context, { params }) => {
-      const { resource, revision } = await getSubscription(context, params.id);
-      return withETag(resource, revision);
-    },
-  }),
-
-  'GET /subscriptions/{id}/v2': route({
-    operationId: 'getSubscriptionV2',
-    summary: 'Get a subscription, as newer clients ask for it',
     tag,
     status: 200,
     permission: 'subscription:read',

@@ -10,6 +10,7 @@ import type {
 } from '@counterfoil/kernel';
 import type { Addon } from './addons/association.ts';
 import type { CarriedOver } from './change/carried-over.ts';
+import type { HeldCoupon } from './coupons/association.ts';
 import type { HeldEntitlement } from './entitlements/granted.ts';
 import type { CreatedData } from './events.ts';
 import type { Family } from './families/family.ts';
@@ -59,6 +60,7 @@ export interface Subscription
       | 'trial'
       | 'family'
       | 'tax_associations'
+      | 'coupons'
     >,
     RecordStamps {
   readonly id: SubscriptionId;
@@ -76,6 +78,8 @@ export interface Subscription
   /** Those of its plan when it was sold, and of its own. */
   readonly entitlements: readonly HeldEntitlement[];
   readonly grants: readonly Grant[];
+  /** All coupons that it ever redeemed, those included that count no more. */
+  readonly coupons: readonly HeldCoupon[];
   /** The number of entitlements of its own that it ever had: the ids of further ones follow from it. */
   readonly entitlements_made: number;
   /** The add-ons that it has and will have, and those that ended in the period that runs. */

@@ -10,12 +10,13 @@ import {
 } from '@counterfoil/kernel';
 import { endedWith, newAddon } from './addons/association.ts';
 import { addonAfter } from './addons/changed.ts';
+import { couponsAfter, heldCoupons } from './coupons/changed.ts';
 import { heldBy } from './entitlements/granted.ts';
 import { ownAfter } from './entitlements/own-after.ts';
 import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './events.ts';
 import { familyAfter, newFamily } from './families/family.ts';
 import type { Grant } from './grants/grant.ts';
-import { linesAfter } from './lines/changed.ts';
+import { type LinesChanged, linesAfter } from './lines/changed.ts';
 import { afterSettlement } from './lines/charged.ts';
 import { chainsOf, type Line, newLine } from './lines/line.ts';
 import type { Pause, PauseData } from './pauses/pause.ts';
@@ -45,6 +46,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     sold_chains: chainsOf(lines),
     grants: grants.map((grant) => ({ ...grant, next_index: 0 })),
     entitlements: heldBy(terms.id, terms.entitlements, createdStamps(stamp)),
+    coupons: heldCoupons(terms.coupons, stamp),
     entitlements_made: terms.entitlements.filter(({ entity_id }) => entity_id === terms.id).length,
     addons: addons.map((addon) => newAddon(addon, stamp.occurred_at)),
     family: newFamily(family, data.start_date),
@@ -85,17 +87,16 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'SubscriptionDeleted':
       return { ...subscription, status: 'deleted', subscription_status: 'cancelled' };
     case 'LinesChanged':
-      return {
-        ...subscription,
-        lines: linesAfter(subscription.lines, event.data),
-        sold_chains: chainsWith(subscription, event.data.begun),
-      };
+      return { ...subscription, ...withLines(subscription, event.data) };
     case 'AddonAttached':
       return attached(subscription, event);
     case 'AddonRemoved':
     case 'AddonBegun':
     case 'AddonEnded':
       return withAddonChanged(subscription, event);
+    case 'CouponAttached':
+    case 'CouponDetached':
+      return { ...subscription, coupons: couponsAfter(subscription.coupons, event) };
     case 'EntitlementAdded':
     case 'EntitlementChanged':
     case 'EntitlementRemoved':
@@ -172,11 +173,13 @@ function scheduled(
   >,
 ): Subscription {
   switch (event.type) {
-    case 'CancellationScheduled':
+    case 'CancellationScheduled': {
+      const { replaces: _, ...cancellation } = event.data;
       return {
         ...subscription,
-        cancellation: { ...event.data, created_at: event.stamp.occurred_at },
+        cancellation: { ...cancellation, created_at: event.stamp.occurred_at },
       };
+    }
     case 'CancellationReverted':
       return { ...subscription, cancellation: null };
     case 'PlanChangeScheduled':
@@ -242,9 +245,8 @@ function phased(
   switch (event.type) {
     case 'PhaseAdded': {
       const { change, end_date } = event.data;
-      const lines = linesAfter(subscription.lines, change);
-      const sold_chains = chainsWith(subscription, change.begun);
-      return { ...subscription, phases, lines, sold_chains, end_date };
+      const coupons = couponsAfter(subscription.coupons, event);
+      return { ...subscription, ...withLines(subscription, change), phases, end_date, coupons };
     }
     case 'PhaseRemoved':
       return { ...subscription, phases, lines: linesAfter(subscription.lines, event.data.change) };
@@ -253,10 +255,14 @@ function phased(
   }
 }
 
-const chainsWith = (
-  { sold_chains }: Subscription,
-  begun: Parameters<typeof chainsOf>[0],
-): readonly string[] => [...new Set([...sold_chains, ...chainsOf(begun)])];
+/** The lines after a change, and the chains that a line was ever under. */
+const withLines = (
+  { lines, sold_chains }: Subscription,
+  change: LinesChanged,
+): Pick<Subscription, 'lines' | 'sold_chains'> => ({
+  lines: linesAfter(lines, change),
+  sold_chains: [...new Set([...sold_chains, ...chainsOf(change.begun)])],
+});
 
 const attached = (
   subscription: Subscription,
@@ -283,10 +289,10 @@ const withAddon = (
 
 function activated(
   subscription: Subscription,
-  { data, stamp }: Stamped<Extract<SubscriptionEvent, { type: 'SubscriptionActivated' }>>,
+  event: Stamped<Extract<SubscriptionEvent, { type: 'SubscriptionActivated' }>>,
 ): Subscription {
-  const { lines, grants, addons, coupons, ...start } = data;
-  const couponDates = new Map(coupons.map((coupon) => [coupon.id, coupon]));
+  const { data, stamp } = event;
+  const { lines, grants, addons, coupons: _, ...start } = data;
   const starts = new Map(grants.map(({ id, start_date }) => [id, { start_date }]));
   const dates = new Map(lines.map((line) => [line.id, line]));
   const addonDates = new Map(addons.map((addon) => [addon.id, addon]));
@@ -296,7 +302,7 @@ function activated(
     subscription_status: startingStatus(data.trial),
     live_since: stamp.occurred_at,
     lines: subscription.lines.map((line) => ({ ...line, ...dates.get(line.id) })),
-    coupons: subscription.coupons.map((each) => ({ ...each, ...couponDates.get(each.id) })),
+    coupons: couponsAfter(subscription.coupons, event),
     grants: subscription.grants.map((grant) => ({ ...grant, ...starts.get(grant.id) })),
     addons: subscription.addons.map((addon) =>
       newAddon({ ...addon, ...addonDates.get(addon.id) }, stamp.occurred_at),

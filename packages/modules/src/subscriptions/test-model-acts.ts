@@ -93,6 +93,7 @@ export function decisionOf(act: ModelAct, doing: Doing): SubscriptionDecision {
       return addPhase(id, {
         prices_of_plan: new Set(['price_01']),
         ordered: phaseOf(act, doing),
+        coupons: [],
       });
     case 'drop phase':
       return removePhase(id, doing.phaseOf(act.place));

@@ -65,6 +65,7 @@ export const orderedLine = (
       commitment: commitment && {
         committed: { kind: 'amount', amount: dollars(commitment.cents) },
         windowed: false,
+        time_buckets: [],
         overage_factor: '1' as DecimalText,
         true_up: commitment.truesUp,
         duration: null,

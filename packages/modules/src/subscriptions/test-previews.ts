@@ -22,6 +22,8 @@ const anyAct = fc.record({
     ...changeKinds,
     'quantity',
     'add',
+    'reprice',
+    'phase',
     'remove',
     'attach',
     'attach once',
@@ -92,6 +94,15 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
           proration_behavior,
         },
       };
+    case 'reprice': {
+      const amount = (act.amount / 100).toFixed(2);
+      return { type: 'update_line', update_line_params: { id, amount, proration_behavior } };
+    }
+    case 'phase':
+      return {
+        type: 'add_phase',
+        add_phase_params: { start_date: later(now, act.amount % 900), end_date: null },
+      };
     case 'pause':
       return {
         type: 'pause',
@@ -114,8 +125,12 @@ function requestOf(act: Act, { lines, addonId, now }: Known): object {
         ? { resume_mode: 'immediate' }
         : { resume_mode: 'scheduled', resume_at: later(now, act.amount % 900) };
     case 'trial end': {
-      const trial_end = act.quantity > 4 ? null : later(now, act.amount % 900);
-      return { type: 'trial_end', trial_end_params: { trial_end } };
+      const new_trial_end = later(now, act.amount % 900);
+      const to = { action: 'scheduled_date', new_trial_end };
+      return {
+        type: 'trial_end',
+        trial_end_params: act.quantity > 4 ? { action: 'immediate' } : to,
+      };
     }
     case 'inherit':
       return {

@@ -38,6 +38,13 @@ export function lineItemView(
   line: LineData | Line,
 ): LineItem {
   const { price } = line;
+  // A price that was sold is no record of the catalogue: its times are those of its line.
+  const shownPrice = (figures: Partial<LineData['price']> = {}) =>
+    priceView({
+      ...{ ...price, ...figures, ...stampsOf(stamps) },
+      status: 'published',
+      is_final: false,
+    } as unknown as PriceRecord);
   return withoutNulls({
     id: line.id,
     ...stampsOf(stamps),
@@ -49,13 +56,7 @@ export function lineItemView(
     plan_display_name: line.entity_type === 'plan' ? line.entity_name : null,
     addon_association_id: line.addon_association_id,
     price_id: price.id,
-    // A price that was sold is no record of the catalogue: its times are those of its line.
-    price: priceView({
-      ...price,
-      ...stampsOf(stamps),
-      status: 'published',
-      is_final: false,
-    } as unknown as PriceRecord),
+    price: shownPrice(),
     price_type: price.type,
     price_unit: price.price_unit?.code ?? null,
     price_unit_id: price.price_unit?.id ?? null,
@@ -69,7 +70,7 @@ export function lineItemView(
     billing_period_count: price.billing_period_count,
     start_date: line.start_date,
     end_date: line.end_date,
-    ...shownLineCommitment(line.commitment),
+    ...shownLineCommitment(line.commitment, shownPrice),
     subscription_phase_id: line.subscription_phase_id,
     metadata: line.metadata,
   });
@@ -162,12 +163,8 @@ export function subscriptionView(state: SubscriptionState): SubscriptionResource
     credit_grants: shown.grants.map((grant) => grantView(shown, grant)),
     pauses: pauses.map((pause) => pauseView(shown.id, pause)),
     phases: shown.phases.map((phase) => phaseView(shown, phase)),
-    coupon_associations: shown.coupons.map((association) =>
-      couponAssociationView({
-        association,
-        subscription_id: shown.id,
-        stamps: { ...shown, updated_at: shown.created_at, updated_by: shown.created_by },
-      }),
+    coupon_associations: shown.coupons.map(({ stamps, ...association }) =>
+      couponAssociationView({ association, subscription_id: shown.id, stamps }),
     ),
     metadata: shown.metadata,
   });

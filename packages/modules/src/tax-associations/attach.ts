@@ -1,13 +1,8 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import {
-  invalidField,
-  invalidOperation,
-  notFound,
-  type TaxAssociationId,
-} from '@counterfoil/kernel';
+import { invalidField, notFound, type TaxAssociationId } from '@counterfoil/kernel';
 import { customer, customerIdOf } from '../customers/index.ts';
 import { referredRecord } from '../record/index.ts';
-import { subscription } from '../subscriptions/index.ts';
+import { assertTaxable, subscription } from '../subscriptions/index.ts';
 import {
   type CreateAssociation,
   createAssociation,
@@ -63,17 +58,8 @@ async function ownerOf(context: RequestContext, body: CreateAssociation): Promis
 async function subscriptionTaxed(context: RequestContext, id: string): Promise<string> {
   const state = await context.load(subscription, id);
   if (!state || state.status === 'deleted') throw notFound('subscription', id, 'entity_id');
-  const reason =
-    state.subscription_status === 'cancelled'
-      ? 'ended'
-      : state.family.parent?.relation === 'inherited'
-        ? 'inherited'
-        : null;
-  if (reason === null) return state.id;
-  throw invalidOperation(`Nothing is invoiced for subscription ${id}: no tax applies to it.`, {
-    reason,
-    field: 'entity_id',
-  });
+  assertTaxable(state, 'entity_id');
+  return state.id;
 }
 
 /** The decision to attach a rate, after rate and owner were found. */

@@ -20,13 +20,20 @@ export {
   taxRateOverridesSchema,
 } from './overrides.ts';
 export {
+  associationWith,
   createAssociation,
   deleteAssociation,
   taxAssociation,
   taxAssociationRecords,
   updateAssociation,
 } from './tax-association.ts';
-export { taxRate, taxRateRecords, taxRateReference, taxRateView } from './tax-rate.ts';
+export {
+  activeTaxRate,
+  taxRate,
+  taxRateRecords,
+  taxRateReference,
+  taxRateView,
+} from './tax-rate.ts';
 
 /** Tax rates, and to whom they are attached. */
 export const taxes = module({

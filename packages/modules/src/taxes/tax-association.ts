@@ -1,8 +1,21 @@
+import type { RequestContext } from '@counterfoil/engine/define';
 import { instantSchema, withoutNulls } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { type EventsOf, record } from '../record/index.ts';
 import { associationSchema, taxEntitySchema } from './association-schema.ts';
 import { taxRateRecords } from './tax-rate.ts';
+
+const claimName = 'entity, tax_rate_id, currency';
+
+interface Claimed {
+  readonly entity_type: string;
+  readonly entity_id: string;
+  readonly tax_rate_id: string;
+  readonly currency: string | null;
+}
+
+const claimOf = ({ entity_type, entity_id, tax_rate_id, currency }: Claimed): string =>
+  [entity_type, entity_id, tax_rate_id, currency ?? 'any'].join('/');
 
 /** A tax rate that applies to a tenant or a customer. Its rate stays as long as it does. */
 export const taxAssociationRecords = record({
@@ -44,9 +57,9 @@ export const taxAssociationRecords = record({
   /** Nobody is taxed twice by one rate in one currency. */
   claims: ({ entity_type, entity_id, tax_rate_id, currency }) => [
     {
-      name: 'entity, tax_rate_id, currency',
+      name: claimName,
       field: 'tax_rate_code',
-      value: [entity_type, entity_id, tax_rate_id, currency ?? 'any'].join('/'),
+      value: claimOf({ entity_type, entity_id, tax_rate_id, currency }),
       problem: `The ${entity_type} ${entity_id} already has this tax rate.`,
     },
   ],
@@ -73,3 +86,9 @@ export const {
 } = taxAssociationRecords;
 /** An association as it is created: complete, with the ids of rate and entity. */
 export type AssociationData = Parameters<typeof createAssociation>[0];
+
+/** The id of the association by which a rate applies to an entity in a currency, or in any; null where it does not. */
+export const associationWith = (
+  context: Pick<RequestContext, 'holderOf'>,
+  claimed: Claimed,
+): Promise<string | null> => context.holderOf(taxAssociation, claimName, claimOf(claimed));

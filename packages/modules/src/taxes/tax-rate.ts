@@ -103,9 +103,20 @@ export async function taxRateReference(
   code: string,
   field = 'tax_rate_code',
 ): Promise<TaxRateRecord> {
-  const record = await taxRateRecords.holder(context, code, field);
-  if (record.tax_rate_status === 'INACTIVE') {
-    throw invalidOperation(`The tax rate ${code} is not active.`, { reason: 'inactive', field });
-  }
-  return record;
+  return assertActive(await taxRateRecords.holder(context, code, field), field);
+}
+
+/** The active rate with an id. 404 naming the field where there is none, 400 where it is archived or not active. */
+export const activeTaxRate = async (
+  context: RequestContext,
+  id: string,
+  field: string,
+): Promise<TaxRateRecord> => assertActive(await taxRateRecords.referred(context, id, field), field);
+
+function assertActive(record: TaxRateRecord, field: string): TaxRateRecord {
+  if (record.tax_rate_status !== 'INACTIVE') return record;
+  throw invalidOperation(`The tax rate ${record.code} is not active.`, {
+    reason: 'inactive',
+    field,
+  });
 }

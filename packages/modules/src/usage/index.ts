@@ -32,6 +32,7 @@ export { matches, measureOf } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
 export {
+  addsUp,
   type CountingMeter,
   countingOf,
   type PeriodUse,
@@ -45,6 +46,7 @@ export * from './reservations/index.ts';
 export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
+export { isActive, stretchesOfUsers } from './users.ts';
 
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */

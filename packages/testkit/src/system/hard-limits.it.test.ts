@@ -2,6 +2,7 @@ import { verify } from '@counterfoil/cli/verify';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, type Caller, caller } from '../caller.ts';
+import { eventually } from '../eventually.ts';
 import { startStack } from '../stack.ts';
 import { type ApiProcess, startApiProcess } from './api-processes.ts';
 import { untilAccepted } from './insist.ts';
@@ -59,8 +60,55 @@ test('is used up to the last unit and never passed, while a process is killed an
   }
 });
 
-/** A customer with a plan that grants a feature within the limit. */
-async function sellLimit(tenant: Caller) {
+/** Uses that a family is granted, and those that each of it asks for. */
+const familyLimit = 20;
+const wantedByEach = 12;
+
+test('of a subscription that others inherit is used up by all of them together', async () => {
+  const opened = openings();
+  try {
+    const stack = opened.add(await startStack(), (one) => one.stop());
+    const tenant = await stack.tenant('family');
+    const { featureId, subscriptionId } = await sellLimit(tenant, familyLimit);
+    for (const external_id of ['ben', 'cleo']) {
+      await tenant.ok('POST', '/customers', { external_id, name: external_id });
+    }
+    const use = (external_customer_id: string, number: number) =>
+      untilAccepted(
+        () =>
+          tenant.call('POST', '/entitlements/check', {
+            ...{ external_customer_id, feature_id: featureId },
+            ...{ record: true, event_id: `${external_customer_id}-${number}` },
+          }),
+        external_customer_id,
+      );
+    // What the owner used before anybody shared the limit counts, whether or not it is counted yet.
+    assert.is((await use('ada', 0)).body.used, '1');
+    await tenant.ok('POST', `/subscriptions/${subscriptionId}/modify/execute`, {
+      type: 'inheritance',
+      inheritance_params: { external_customer_ids_to_inherit_subscription: ['ben', 'cleo'] },
+    });
+    for (const external_customer_id of ['ben', 'cleo']) {
+      const question = { external_customer_id, feature_id: featureId };
+      await eventually(
+        async () => (await tenant.ok('POST', '/entitlements/check', question)).limit === '20',
+      );
+    }
+    const asked = ['ada', 'ben', 'cleo'].flatMap((name) =>
+      Array.from({ length: wantedByEach }, (_, index) => [name, index + 1] as const),
+    );
+    const answers = await Promise.all(asked.map(([name, number]) => use(name, number)));
+    const allowed = answers.filter(({ body }) => body.allowed);
+    assert.is(allowed.length, familyLimit - 1);
+    const used = allowed.map(({ body }) => Number(body.used)).sort((a, b) => a - b);
+    assert.equal([used[0], used.at(-1)], [2, familyLimit]);
+  } finally {
+    await opened.closeAll();
+  }
+});
+
+/** A customer with a plan that grants a feature within a limit. */
+async function sellLimit(tenant: Caller, usage_limit = limit) {
   const meter = { name: 'Limited', event_name: 'limited' };
   const aggregation = { type: 'SUM', field: 'count' };
   const body = { name: 'Limited', type: 'metered', meter: { ...meter, aggregation } };
@@ -72,14 +120,18 @@ async function sellLimit(tenant: Caller) {
   });
   await tenant.ok('POST', '/entitlements', {
     ...{ plan_id: plan.id, feature_id: feature.id, feature_type: 'metered' },
-    ...{ usage_limit: limit, is_soft_limit: false, usage_reset_period: 'ANNUAL' },
+    ...{ usage_limit, is_soft_limit: false, usage_reset_period: 'ANNUAL' },
   });
   const customer = await tenant.ok('POST', '/customers', { external_id: 'ada', name: 'Ada' });
-  await tenant.ok('POST', '/subscriptions', {
+  const subscription = await tenant.ok('POST', '/subscriptions', {
     ...{ customer_id: customer.id, plan_id: plan.id, currency: 'usd' },
     billing_period: 'MONTHLY',
   });
-  return { featureId: feature.id as string, meterId: feature.meter_id as string };
+  return {
+    featureId: feature.id as string,
+    meterId: feature.meter_id as string,
+    subscriptionId: subscription.id as string,
+  };
 }
 
 const usageOf = (event_id: string, count: number, event_name = 'limited') => ({

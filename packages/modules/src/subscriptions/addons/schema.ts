@@ -6,10 +6,16 @@ import {
   recordStatusSchema,
   referenceSchema,
   textSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addonSchema } from '../../offers/index.ts';
-import { addonParamsShape, settlementSumSchema, subscriptionSchema } from '../schema.ts';
+import {
+  addAddonParamsSchema,
+  addonParamsShape,
+  settlementSumSchema,
+  subscriptionSchema,
+} from '../schema.ts';
 import { prorationBehaviorSchema } from '../values.ts';
 import { addonCadenceSchema, addonStatusSchema } from './association.ts';
 
@@ -30,6 +36,19 @@ export const removeAddonSchema = z
   })
   .meta({ id: 'RemoveAddonFromSubscription' });
 export type RemoveAddon = z.output<typeof removeAddonSchema>;
+
+/** The members of a modification that attaches an add-on or ends one. */
+export const addonParamsSchema = withConditions(
+  z.object({
+    action: z.enum(['add', 'remove']),
+    add: addAddonParamsSchema.nullish(),
+    remove: removeAddonSchema.nullish(),
+  }),
+  [
+    { when: { action: 'add' }, needs: 'add', says: 'is required for action add' },
+    { when: { action: 'remove' }, needs: 'remove', says: 'is required for action remove' },
+  ],
+).meta({ id: 'AddonParams' });
 
 /** An add-on of a subscription on the wire (specification §4.18). */
 export const addonAssociationSchema = z

@@ -1,6 +1,8 @@
 import type { DecimalText } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { priceData } from '../../offers/index.ts';
 import { recurringPeriodSchema } from '../values.ts';
+import { committedData } from './committed.ts';
 
 const figure = z.string().transform((text) => text as DecimalText);
 
@@ -13,15 +15,38 @@ const termsShape = {
   duration: recurringPeriodSchema.nullable(),
 } as const;
 
+/** The figures of a price. */
+const figuresData = priceData.pick({
+  billing_model: true,
+  amount: true,
+  tier_mode: true,
+  tiers: true,
+  transform_quantity: true,
+  price_unit: true,
+});
+
+/** A part of the day with a commitment of its own, for each window that begins in it (E 14.4). */
+export const timeBucketData = z.object({
+  /** Minutes since midnight, by the clock of the subscription. */
+  from_minute: z.number().int(),
+  /** Exclusive; below `from_minute` it is on the next day. */
+  to_minute: z.number().int(),
+  committed: committedData,
+  overage_factor: figure,
+  true_up: z.boolean(),
+  /** Figures in the place of those of the line; null: those of the line. */
+  price: figuresData.nullable(),
+});
+export type TimeBucketData = z.output<typeof timeBucketData>;
+
 /** The commitment of a line of usage, as its events carry it (E 14.1, 14.4). */
 export const lineCommitmentData = z.object({
-  committed: z.discriminatedUnion('kind', [
-    z.object({ kind: z.literal('amount'), amount: figure }),
-    /** The amount is the cost of so much under the price of the line. */
-    z.object({ kind: z.literal('quantity'), quantity: figure }),
-  ]),
+  /** Null: parts of the day have one alone. */
+  committed: committedData.nullable(),
   /** True where it holds for each bucket of the meter on its own. */
   windowed: z.boolean(),
+  /** Parts of the day in which another one holds. */
+  time_buckets: z.array(timeBucketData).default([]),
   ...termsShape,
 });
 export type LineCommitmentData = z.output<typeof lineCommitmentData>;

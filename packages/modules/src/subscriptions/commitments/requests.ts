@@ -11,7 +11,9 @@ import {
 import { fitsRhythm, type Rhythm } from '../creation/offered-prices.ts';
 import { billedEvery, type LineData, type SoldPrice } from '../lines/line.ts';
 import type { LineCommitmentData, SubscriptionCommitmentData } from './commitment.ts';
+import type { CommittedData } from './committed.ts';
 import type { LineCommitmentBody, LineCommitments } from './schema.ts';
+import { timeBucketsOf } from './time-buckets.ts';
 
 /** The place of a request that a commitment stands at. */
 interface Place {
@@ -36,7 +38,12 @@ export const asksForCommitment = (body: LineCommitmentBody): boolean =>
     body.commitment_true_up_enabled,
     body.commitment_windowed,
     body.commitment_duration,
+    body.commitment_time_buckets,
   ].some((value) => value !== undefined && value !== null && value !== false);
+
+/** Tells whether a request says nothing of a commitment but that there are no parts of the day. */
+const isEmptied = (body: LineCommitmentBody): boolean =>
+  !asksForCommitment({ ...body, commitment_time_buckets: undefined });
 
 /**
  * The commitment of a line of usage as a request asks for it (E 14.1); null for none. An amount or a quantity of 0 is
@@ -50,16 +57,28 @@ export function lineCommitmentOf(
 ): LineCommitmentData | null {
   if (!asksForCommitment(body)) return before;
   const at = (name: keyof LineCommitmentBody): string => `${pointer}/${names[name] ?? name}`;
-  const committed = committedBy(body, before, at);
-  if (committed === null) return null;
+  const time_buckets = body.commitment_time_buckets
+    ? [...timeBucketsOf(body.commitment_time_buckets, price, at('commitment_time_buckets'))]
+    : (before?.time_buckets ?? []);
+  const inBuckets = time_buckets.length > 0;
+  const committed = committedBy(body, before, { at, inBuckets });
+  if (committed === null && !inBuckets) return null;
   if (price.type !== 'USAGE') {
-    throw invalidField(at(figureOf(committed)), 'only usage can be committed to');
+    const member = committed ? figureOf(committed) : 'commitment_time_buckets';
+    throw invalidField(at(member), 'only usage can be committed to');
   }
-  const factor = body.commitment_overage_factor ?? before?.overage_factor;
+  const factor =
+    body.commitment_overage_factor ?? before?.overage_factor ?? (committed ? undefined : one);
   if (factor === undefined) {
     throw invalidField(at('commitment_overage_factor'), 'is required for a commitment');
   }
-  const windowed = body.commitment_windowed ?? before?.windowed ?? false;
+  const windowed = body.commitment_windowed ?? before?.windowed ?? inBuckets;
+  if (inBuckets && !windowed) {
+    throw invalidField(
+      at('commitment_windowed'),
+      'must be true: parts of the day have commitments for their windows',
+    );
+  }
   const duration = body.commitment_duration ?? before?.duration ?? null;
   if (windowed && duration !== null) {
     throw invalidField(
@@ -73,18 +92,24 @@ export function lineCommitmentOf(
     overage_factor: atLeastOne(factor, at('commitment_overage_factor')),
     true_up: body.commitment_true_up_enabled ?? before?.true_up ?? false,
     windowed,
+    time_buckets,
     duration: longer(duration, every === 'ONETIME' ? rhythm : every, at('commitment_duration')),
   };
 }
 
-type Committed = LineCommitmentData['committed'];
+type Committed = CommittedData;
+
+const one = '1' as DecimalText;
 
 const figureOf = ({ kind }: Committed): keyof LineCommitmentBody => `commitment_${kind}`;
 
 function committedBy(
   body: LineCommitmentBody,
   before: LineCommitmentData | null,
-  at: (name: keyof LineCommitmentBody) => string,
+  {
+    at,
+    inBuckets,
+  }: { readonly at: (name: keyof LineCommitmentBody) => string; readonly inBuckets: boolean },
 ): Committed | null {
   const { commitment_amount: amount = null, commitment_quantity: quantity = null } = body;
   const given = [amount, quantity].filter((figure) => figure !== null && figure !== zeroText);
@@ -95,9 +120,11 @@ function committedBy(
   if (figure === null && (amount !== null || quantity !== null)) return null;
   const asked = body.commitment_type ?? null;
   if (figure === null) {
-    if (before !== null && (asked === null || asked === before.committed.kind)) {
+    if (before !== null && (asked === null || asked === before.committed?.kind)) {
       return before.committed;
     }
+    if (asked === null && inBuckets) return null;
+    if (asked === null && isEmptied(body)) return null;
     throw invalidField(at(`commitment_${asked ?? 'amount'}`), 'is required for a commitment');
   }
   const kind = amount === figure ? 'amount' : 'quantity';

@@ -1,8 +1,8 @@
 import { decimalPlaces, nonNegativeDecimalSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { billingPeriodSchema } from '../../offers/index.ts';
-
-export const commitmentTypeSchema = z.enum(['amount', 'quantity']).meta({ id: 'CommitmentType' });
+import { commitmentTypeSchema } from './committed.ts';
+import { shownTimeBucketsSchema, timeBucketsSchema } from './time-buckets.ts';
 
 const amountSchema = nonNegativeDecimalSchema(decimalPlaces.price).nullish();
 const factorSchema = nonNegativeDecimalSchema(decimalPlaces.rate).nullish();
@@ -23,6 +23,7 @@ export const lineCommitmentShape = {
   commitment_duration: billingPeriodSchema
     .nullish()
     .meta({ description: 'Default: each period has it anew' }),
+  commitment_time_buckets: timeBucketsSchema.nullish().meta({ description: 'Empty: none' }),
 } as const;
 
 const commitmentBody = z.object(lineCommitmentShape);
@@ -38,6 +39,7 @@ export const lineCommitmentConfigSchema = z
     enable_true_up: lineCommitmentShape.commitment_true_up_enabled,
     is_window_commitment: lineCommitmentShape.commitment_windowed,
     commitment_duration: lineCommitmentShape.commitment_duration,
+    commitment_time_buckets: lineCommitmentShape.commitment_time_buckets,
   })
   .meta({ id: 'LineItemCommitment' });
 
@@ -67,4 +69,5 @@ export const shownCommitmentShape = {
   commitment_true_up_enabled: z.boolean(),
   commitment_windowed: z.boolean(),
   commitment_duration: billingPeriodSchema.optional(),
+  commitment_time_buckets: shownTimeBucketsSchema.optional(),
 } as const;

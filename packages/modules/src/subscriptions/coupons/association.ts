@@ -5,6 +5,7 @@ import {
   instantSchema,
   metadataSchema,
   type PhaseId,
+  type RecordStamps,
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -29,6 +30,11 @@ export const couponData = z.object({
 });
 export type CouponData = z.output<typeof couponData>;
 
+/** A coupon that a subscription has redeemed, with when it came. */
+export interface HeldCoupon extends CouponData {
+  readonly stamps: RecordStamps;
+}
+
 /** A coupon as it is ordered, before it is known which line has the price that it is for. */
 export interface OrderedCoupon extends Pick<CouponData, 'coupon_id' | 'name'> {
   readonly discount: CouponData['discount'];
@@ -48,8 +54,11 @@ export interface OrderedCoupon extends Pick<CouponData, 'coupon_id' | 'name'> {
 export const currencyOf = ({ discount }: Pick<OrderedCoupon, 'discount'>): Currency | null =>
   discount.type === 'fixed' ? discount.currency : null;
 
-/** Coupons that one subscription is created with at most. */
+/** Coupons that one subscription is created with at most, and that count for it at once. */
 export const maximumCoupons = 50;
+
+/** Coupons that one subscription redeems in its life at most. */
+export const maximumRedeemed = 500;
 
 /** The lines of a subscription that coupons can be for. */
 interface CouponHost {

@@ -6,11 +6,22 @@ import {
   type PhaseId,
   type SubscriptionId,
 } from '@counterfoil/kernel';
-import { couponRecords, couponRedemptions, redeemCoupon } from '../../coupons/index.ts';
+import {
+  assertRedeemable,
+  couponRecords,
+  couponRedemptions,
+  redeemCoupon,
+} from '../../coupons/index.ts';
 import type { RecordOf } from '../../record/index.ts';
 import type { PhaseData } from '../phases/phase.ts';
 import type { CreateSubscription } from '../schema.ts';
-import { currencyOf, hasPrice, maximumCoupons, type OrderedCoupon } from './association.ts';
+import {
+  currencyOf,
+  type HeldCoupon,
+  hasPrice,
+  maximumCoupons,
+  type OrderedCoupon,
+} from './association.ts';
 import type { CouponsBody } from './schema.ts';
 
 type Coupon = RecordOf<typeof couponRecords>;
@@ -28,7 +39,7 @@ interface CouponTerms {
 }
 
 /** The coupons of a new subscription or of a phase of it, found in the log. Nothing is redeemed yet. Throws a Problem. */
-async function couponsNamed(
+export async function couponsNamed(
   context: RequestContext,
   terms: CouponTerms,
   { coupons, line_item_coupons, subscription_coupons }: CouponsBody,
@@ -132,21 +143,55 @@ function assertFitting(terms: CouponTerms, named: readonly OrderedCoupon[]): voi
   }
 }
 
+type Named = Pick<OrderedCoupon, 'coupon_id' | 'pointer'>;
+type Held = Pick<HeldCoupon, 'coupon_id'>;
+
+/**
+ * The coupons that have to be redeemed, each once: those that a subscription has redeemed before are not counted again, but
+ * have to be redeemable still.
+ */
+async function toRedeem(context: RequestContext, named: readonly Named[], held: readonly Held[]) {
+  const found: { readonly coupon: Coupon; readonly field: string }[] = [];
+  for (const { coupon_id: id, pointer } of named) {
+    if (found.some(({ coupon }) => coupon.id === id)) continue;
+    const field = fieldOf(pointer);
+    const coupon = await couponRecords.referred(context, id, field);
+    if (held.some((each) => each.coupon_id === id)) assertRedeemable(coupon, context.now, field);
+    else found.push({ coupon, field });
+  }
+  return found;
+}
+
+/** Throws the Problem that `redeemAll` would throw now, and redeems nothing: for a preview. */
+export async function assertRedeemableAll(
+  context: RequestContext,
+  subscriptionId: SubscriptionId,
+  named: readonly Named[],
+  held: readonly Held[] = [],
+): Promise<void> {
+  for (const { coupon, field } of await toRedeem(context, named, held)) {
+    const redemptions = await context.load(couponRedemptions, coupon.id);
+    redeemCoupon(coupon, subscriptionId, field)(redemptions, context.now);
+  }
+}
+
 /**
  * Redeems coupons for a subscription that is about to be recorded, each once. The last of what can fail before that, so that
  * none is redeemed for nothing; one that is, because the process dies in between, is given back later.
+ *
+ * @param held the coupons that it has redeemed before
  */
 export async function redeemAll(
   context: RequestContext,
   subscriptionId: SubscriptionId,
-  named: readonly OrderedCoupon[],
+  named: readonly Named[],
+  held: readonly Held[] = [],
 ): Promise<void> {
-  const redeemed = new Set<string>();
-  for (const { coupon_id: id, pointer } of named) {
-    if (redeemed.has(id)) continue;
-    redeemed.add(id);
-    const field = fieldOf(pointer);
-    const coupon = await couponRecords.referred(context, id, field);
-    await context.execute(couponRedemptions, id, redeemCoupon(coupon, subscriptionId, field));
+  for (const { coupon, field } of await toRedeem(context, named, held)) {
+    await context.execute(
+      couponRedemptions,
+      coupon.id,
+      redeemCoupon(coupon, subscriptionId, field),
+    );
   }
 }

@@ -2,6 +2,7 @@ import { expansion, projection } from '@counterfoil/engine/define';
 import { createdStamps, invariant, lastInstant, updatedStamps } from '@counterfoil/kernel';
 import { couponRecords } from '../../coupons/index.ts';
 import { subscription } from '../subscription.ts';
+import { broughtCoupons, couponDates } from './changed.ts';
 import type { CouponAssociation } from './schema.ts';
 import { type CouponRow, couponAssociationView } from './view.ts';
 
@@ -15,23 +16,20 @@ export const couponAssociationTable = projection(subscription, {
     start_date: { type: 'timestamptz', of: (shown) => shown.start_date },
     end_date: { type: 'timestamptz', of: (shown) => shown.end_date ?? lastInstant },
   },
-  keys: (event) =>
-    event.type === 'SubscriptionCreated' || event.type === 'SubscriptionActivated'
-      ? event.data.coupons.map(({ id }) => id)
-      : [],
-  adds: (event) =>
-    event.type === 'SubscriptionCreated' ? event.data.coupons.map(({ id }) => id) : [],
+  keys: (event) => [...broughtCoupons(event).map(({ id }) => id), ...couponDates(event).keys()],
+  adds: (event) => broughtCoupons(event).map(({ id }) => id),
   fold: (row: CouponRow | null, event, key): CouponRow | null => {
-    if (event.type === 'SubscriptionActivated') {
-      invariant(row, `the coupon ${key} is of no draft`);
-      const dates = event.data.coupons.find(({ id }) => id === key);
-      const stamps = { ...row.stamps, ...updatedStamps(event.stamp) };
-      return { ...row, stamps, association: { ...row.association, ...dates } };
+    const association = broughtCoupons(event).find(({ id }) => id === key);
+    if (association) {
+      return {
+        association,
+        subscription_id: event.aggregate_id,
+        stamps: createdStamps(event.stamp),
+      };
     }
-    if (event.type !== 'SubscriptionCreated') return row;
-    const association = event.data.coupons.find(({ id }) => id === key);
-    invariant(association, `the coupon ${key} is of no subscription`);
-    return { association, subscription_id: event.data.id, stamps: createdStamps(event.stamp) };
+    invariant(row, `the coupon ${key} is changed before it is redeemed`);
+    const stamps = { ...row.stamps, ...updatedStamps(event.stamp) };
+    return { ...row, stamps, association: { ...row.association, ...couponDates(event).get(key) } };
   },
   view: couponAssociationView,
 });

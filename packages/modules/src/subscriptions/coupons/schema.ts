@@ -5,6 +5,7 @@ import {
   recordStampsShape,
   recordStatusSchema,
   referenceSchema,
+  withConditions,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { couponSchema } from '../../coupons/index.ts';
@@ -36,6 +37,39 @@ export const couponsShape = {
 export type CouponsBody = {
   [Key in keyof typeof couponsShape]?: z.output<(typeof couponsShape)[Key]>;
 };
+
+/** The members of a modification of the coupons of a subscription. */
+export const couponParamsSchema = withConditions(
+  z.object({
+    action: z.enum(['add', 'remove']),
+    coupon_code: z.string().max(64).nullish(),
+    coupon_association_id: z.string().max(64).nullish(),
+    start_date: instantSchema.nullish().meta({ description: 'Default: now' }),
+    end_date: instantSchema.nullish(),
+    subscription_id: z.string().max(64).nullish().meta({ description: 'That of the path' }),
+    subscription_line_item_id: referenceSchema('subs_line')
+      .nullish()
+      .meta({ description: 'Default: off all lines' }),
+  }),
+  [
+    {
+      when: { action: 'add' },
+      needs: 'coupon_code',
+      says: 'is required for action add',
+    },
+    {
+      when: { action: 'remove' },
+      needs: 'coupon_association_id',
+      says: 'is required for action remove',
+    },
+    {
+      beside: 'subscription_id',
+      lacks: 'subscription_line_item_id',
+      says: 'does not go with subscription_id: give one of both',
+    },
+  ],
+).meta({ id: 'CouponParams' });
+export type CouponParams = z.output<typeof couponParamsSchema>;
 
 /** The association on the wire (specification §2.19). */
 export const couponAssociationSchema = z

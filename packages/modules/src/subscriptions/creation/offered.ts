@@ -9,6 +9,7 @@ import {
   Problem,
   type SubscriptionId,
   sequencedId,
+  type WindowSize,
 } from '@counterfoil/kernel';
 import { meter } from '../../meters/index.ts';
 import {
@@ -20,6 +21,7 @@ import {
 } from '../../offers/index.ts';
 import { offeredCommitments } from '../commitments/requests.ts';
 import type { LineCommitments } from '../commitments/schema.ts';
+import { bucketsFault } from '../commitments/time-buckets.ts';
 import type { Granted } from '../entitlements/granted.ts';
 import { type GrantData, grantTerms } from '../grants/grant.ts';
 import { ownPriceOf, type SoldPrice } from '../lines/line.ts';
@@ -187,9 +189,12 @@ export async function withMeterName(
 ): Promise<OrderedLine> {
   const { meter_id } = line.price;
   const counted = meter_id === null ? null : await context.load(meter, meter_id);
-  if (line.commitment?.windowed && (counted?.aggregation.bucket_size ?? null) === null) {
+  const { windowed, time_buckets } = line.commitment ?? { windowed: false, time_buckets: [] };
+  const size = (counted?.aggregation.bucket_size ?? null) as WindowSize | null;
+  const fault = windowed ? bucketsFault(time_buckets, size) : null;
+  if (fault !== null) {
     throw invalidOperation(
-      `The meter of the line ${line.display_name} has no buckets: nothing can be committed to for each window.`,
+      `The line ${line.display_name} cannot be committed to for each window: ${fault}.`,
       { reason: 'unsuitable' },
     );
   }

@@ -8,7 +8,7 @@ import {
 } from '../../entitlements/index.ts';
 import { addonEntitlements } from '../addons/association.ts';
 import { existingSubscription } from '../decisions.ts';
-import { isInherited } from '../families/family.ts';
+import { isInherited, usersOf } from '../families/family.ts';
 import { phaseEntitlements } from '../phases/phase.ts';
 import { subscriptionTable } from '../projection.ts';
 import { type Subscription, subscription } from '../subscription.ts';
@@ -137,7 +137,9 @@ function givenBy(current: Subscription, at: Instant): readonly GrantedEntitlemen
     ({ entity_type, entitlement_id, parent_entitlement_id: parent }) =>
       entity_type !== 'SUBSCRIPTION' || !replaced.has(parent ?? entitlement_id),
   );
-  const given = { subscription_id, quantity: 1, rhythm };
+  const isShared = current.family.heirs.length > 0;
+  const shared = { subscription_id, users: usersOf(current) };
+  const given = { subscription_id, quantity: 1, rhythm, ...(isShared && { shared }) };
   return [
     ...[...standing, ...addonEntitlements(addons)].map((granted) => ({ ...granted, ...given })),
     ...ofPhase.map((granted) => ({ ...granted, ...given, is_of_phase: true })),

@@ -42,13 +42,13 @@ function withoutLines(event: Followed): Followed {
     case 'TrialMoved':
       return { ...event, data: { ...event.data, lines: [], grants: [], addons: [] } };
     case 'PauseEnded': {
-      const nothing = { lines: [], addons: [], cancel_at: null, change_at: null };
+      const nothing = { lines: [], addons: [], cancel_at: null, change_at: null, schedules: [] };
       return { ...event, data: { ...event.data, ...nothing } };
     }
     case 'SubscriptionCancelled':
       return {
         ...event,
-        data: { ...event.data, lines: [], applications: [], grants: [], addons: [] },
+        data: { ...event.data, lines: [], applications: [], grants: [], addons: [], schedules: [] },
       };
     default:
       return event;
@@ -179,6 +179,6 @@ export const disinherit =
     const closed: SubscriptionEvent[] =
       opened === null ? [] : [{ type: 'PeriodClosed', data: { ...opened, end: at } }];
     const ended = { effective_at: at, cause: 'request', reason: null } as const;
-    const nothing = { lines: [], applications: [], grants: [], addons: [] };
+    const nothing = { lines: [], applications: [], grants: [], addons: [], schedules: [] };
     return [...closed, { type: 'SubscriptionCancelled', data: { ...ended, ...nothing } }];
   };

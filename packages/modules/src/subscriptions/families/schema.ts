@@ -1,4 +1,4 @@
-import { clearable } from '@counterfoil/kernel';
+import { clearable, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { maximumHeirs } from './family.ts';
 
@@ -40,3 +40,17 @@ export const inheritanceParamsSchema = z
   })
   .meta({ id: 'InheritanceParams' });
 export type InheritanceParams = z.output<typeof inheritanceParamsSchema>;
+
+/** The members of a modification of what is invoiced with a subscription. */
+export const groupedInvoicingParamsSchema = z
+  .object({
+    action: z.enum(['add', 'remove']),
+    parent_subscription_id: z
+      .string()
+      .max(64)
+      .nullish()
+      .meta({ description: 'That of the path, which is the default' }),
+    child_subscription_ids: z.array(referenceSchema('subs')).min(1).max(maximumHeirs),
+  })
+  .meta({ id: 'GroupedInvoicingParams' });
+export type GroupedInvoicingParams = z.output<typeof groupedInvoicingParamsSchema>;

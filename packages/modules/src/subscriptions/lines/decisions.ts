@@ -30,6 +30,7 @@ import type { Subscription, SubscriptionState } from '../subscription.ts';
 import { settled, settlementContext } from '../time/due.ts';
 import type { LinesChanged } from './changed.ts';
 import { chargedLine, type Line, type LineData, ofNoAddon, type SoldPrice } from './line.ts';
+import { withinPhase } from './within-phase.ts';
 
 /** A change of lines, with the lines of its settlement. */
 export interface Changed {
@@ -56,11 +57,20 @@ export const addLineItem =
     id: string,
     line_id: SubscriptionLineId,
     ordered: OrderedLine,
-    { proration, at: asked }: { readonly proration: Proration; readonly at: Instant | null },
+    {
+      proration,
+      at: asked,
+      phase_id = null,
+    }: {
+      readonly proration: Proration;
+      readonly at: Instant | null;
+      readonly phase_id?: string | null;
+    },
   ): SubscriptionDecision =>
   (state, now) =>
     changingLines(state, id, now, (current) => {
-      const { from, end_date, ...rest } = ordered;
+      const dated = withinPhase(current, phase_id, ordered, asked ?? now);
+      const { from, end_date, ...rest } = { ...ordered, ...dated };
       const at = from ?? asked ?? now;
       assertWithin(current, at, '/start_date');
       if (current.lines.length >= maximumLines) {
@@ -184,6 +194,8 @@ export interface LineUpdate {
   readonly commitment: ((now: Line, rhythm: Rhythm) => LineData['commitment']) | null;
   /** Null: now. */
   readonly effective_from: Instant | null;
+  /** The instant of a quote, which is now for it; null: there is none. */
+  readonly quoted: Instant | null;
   readonly metadata: LineData['metadata'] | undefined;
   /** Undefined: as the subscription does. */
   readonly proration: Proration | undefined;
@@ -194,7 +206,7 @@ export const updateLineItem =
   (id: string, update: LineUpdate): SubscriptionDecision =>
   (state, now) =>
     changingLines(state, id, now, (current) => {
-      const { line_id, next_id, price, commitment, effective_from, metadata } = update;
+      const { line_id, next_id, price, commitment, effective_from, quoted, metadata } = update;
       if (price === null && commitment === null) {
         if (metadata === undefined) return [];
         const { id: noted } = lineOf(current, line_id);
@@ -203,7 +215,7 @@ export const updateLineItem =
       const line = replaceable(current, line_id, '');
       const at = startOfNext(current, line, {
         asked: effective_from,
-        now,
+        now: quoted ?? now,
         pointer: '/effective_from',
       });
       const next = {

@@ -112,7 +112,7 @@ function chargedCommitment(
   { commitment, price, start_date }: LineData,
   end: Instant | null,
 ): ChargedLine['commitment'] {
-  if (commitment === null || commitment.windowed) return null;
+  if (commitment === null || commitment.windowed || commitment.committed === null) return null;
   const { committed, overage_factor, true_up, duration } = commitment;
   const terms = { overage_factor, true_up, duration, since: start_date, end };
   if (committed.kind === 'amount') return { ...terms, committed: committed.amount };

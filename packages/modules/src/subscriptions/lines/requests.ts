@@ -6,18 +6,20 @@ import {
   invalidOperation,
   type PriceId,
   type SubscriptionLineId,
+  type WindowSize,
 } from '@counterfoil/kernel';
 import { meter } from '../../meters/index.ts';
 import { asksForFigures, type PriceRecord, repricedFigures } from '../../offers/index.ts';
 import { foundById } from '../../record/index.ts';
 import { asksForCommitment, lineCommitmentOf } from '../commitments/requests.ts';
+import { bucketsFault } from '../commitments/time-buckets.ts';
 import { extraLine } from '../creation/extra-line.ts';
 import { withMeterName } from '../creation/offered.ts';
 import { existingSubscription, type SubscriptionDecision } from '../decisions.ts';
 import { lineItemTable } from '../projection.ts';
 import { subscription } from '../subscription.ts';
 import { addLineItem, changeQuantities, endLineItem, updateLineItem } from './decisions.ts';
-import { ownPriceOf, type SoldPrice } from './line.ts';
+import { type LineData, ownPriceOf, type SoldPrice } from './line.ts';
 import type { AddLineItem, EndLineItem, QuantityChangeParams, UpdateLineItem } from './schema.ts';
 
 /** The subscription that a line is of. Throws 404. */
@@ -43,10 +45,14 @@ export async function addingLine(
   const { currency, plan_name, cycle, start_date: start } = current;
   const rhythm = { unit: cycle.unit, count: cycle.count };
   const ordering = { id: current.id, currency, plan_name, rhythm, start, pointer, price_id };
-  const line = await extraLine(context, ordering, { ...body, proration_behavior: undefined });
+  const { subscription_phase_id, ...asked } = body;
+  const line = await extraLine(context, ordering, { ...asked, proration_behavior: undefined });
   const ordered = await withMeterName(context, line);
   const proration = body.proration_behavior ?? current.proration_behavior;
-  return addLineItem(id, line_id, ordered, { proration, at });
+  return addLineItem(id, line_id, ordered, {
+    ...{ proration, at },
+    phase_id: subscription_phase_id || null,
+  });
 }
 
 /** The command that ends a line. */
@@ -85,12 +91,24 @@ export function changingQuantities(
   return changeQuantities(id, changes, { proration: 'create_prorations', quoted: at });
 }
 
-/** Refuses a commitment to each window where the meter of a line has none (E 14.4). */
-async function assertWindows(context: RequestContext, lineId: string): Promise<void> {
+/** The size of the windows of the meter of a line; null where it has none, or no meter. */
+async function windowsOf(context: RequestContext, lineId: string): Promise<WindowSize | null> {
   const { resource } = await foundById(context, lineItemTable, 'line', lineId);
   const counted = resource.meter_id ? await context.load(meter, resource.meter_id) : null;
-  if ((counted?.aggregation.bucket_size ?? null) !== null) return;
-  throw invalidField('/commitment_windowed', 'needs a meter with buckets');
+  return (counted?.aggregation.bucket_size ?? null) as WindowSize | null;
+}
+
+/** A commitment, unless it is one to each window and does not fit those of the meter (E 14.4): then a Problem. */
+function fitting(
+  commitment: LineData['commitment'],
+  size: WindowSize | null,
+): LineData['commitment'] {
+  const fault = commitment?.windowed ? bucketsFault(commitment.time_buckets, size) : null;
+  if (fault === null) return commitment;
+  const member = commitment?.time_buckets.length
+    ? 'commitment_time_buckets'
+    : 'commitment_windowed';
+  throw invalidField(`/${member}`, fault);
 }
 
 /** The command that gives a line another price, another commitment, or other notes. */
@@ -99,8 +117,9 @@ export async function updatingLine(
   id: string,
   line_id: string,
   { metadata, effective_from, proration_behavior, ...figures }: UpdateLineItem,
+  at: Open,
 ): Promise<SubscriptionDecision> {
-  if (figures.commitment_windowed) await assertWindows(context, line_id);
+  const size = asksForCommitment(figures) ? await windowsOf(context, line_id) : null;
   const price_id: PriceId = context.newId('price');
   const repriced = (price: SoldPrice): SoldPrice =>
     ownPriceOf(price, {
@@ -117,9 +136,10 @@ export async function updatingLine(
     price: asksForFigures(figures) ? repriced : null,
     commitment: asksForCommitment(figures)
       ? ({ price, commitment: before }, rhythm) =>
-          lineCommitmentOf(figures, { price, rhythm, pointer: '', before })
+          fitting(lineCommitmentOf(figures, { price, rhythm, pointer: '', before }), size)
       : null,
     effective_from: effective_from ?? null,
+    quoted: at,
     metadata,
     proration: proration_behavior ?? undefined,
   });

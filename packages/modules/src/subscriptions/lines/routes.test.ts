@@ -203,6 +203,23 @@ test('E 11.4 a quantity changes: the preview shows what its execution does', asy
   assert.equal(items.map(({ quantity }) => quantity).sort(), ['1', '3']);
 });
 
+test('other figures of a line are previewed, and executed as they were shown', async () => {
+  const { preview, execute, first, id, get } = await halfway([{ amount: '50' }]);
+  const update = {
+    type: 'update_line',
+    update_line_params: { id: first, amount: '100', proration_behavior: 'create_prorations' },
+  };
+  const seen = await preview(update);
+  assert.equal([seen.settlement.charge_amount, seen.settlement.credit_amount], ['51.61', '25.81']);
+  assert.is((await get(id)).line_items.length, 1);
+  const { settlement, changed_resources } = await execute({ ...update, quote_id: seen.quote_id });
+  assert.equal([settlement.charge_amount, settlement.credit_amount], ['51.61', '25.81']);
+  assert.equal(
+    changed_resources.line_items.map(({ change_action }) => change_action),
+    ['ended', 'created'],
+  );
+});
+
 test('the same quantity changes nothing; usage, lines that ended and unknown ones are refused', async () => {
   const { execute, first, made, end, events, id } = await halfway([
     { amount: '50' },

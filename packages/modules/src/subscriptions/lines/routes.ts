@@ -74,11 +74,14 @@ export const lineItemRoutes = {
     params: lineParameters,
     body: updateLineItemSchema,
     response: settledLineItemSchema,
-    example: { body: { metadata: { note: newText('changed') } } },
+    example: {
+      body: { metadata: { note: newText('changed') } },
+      texts: ['commitment_time_buckets.0.id'],
+    },
     handle: async (context, { params: { id: lineId }, body }) => {
       const id = await subscriptionOfLine(context, lineId);
       const outcome = await context.execute(subscription, id, {
-        prepare: () => updatingLine(context, id, lineId, body),
+        prepare: () => updatingLine(context, id, lineId, body, null),
       });
       return answered(outcome, madeBy(outcome.events, lineId));
     },

@@ -9,6 +9,7 @@ import { z } from 'zod';
 import { overrideFiguresShape } from '../../offers/index.ts';
 import { lineCommitmentShape } from '../commitments/schema.ts';
 import {
+  idSchema,
   lineItemSchema,
   orderedLineConditions,
   orderedLineShape,
@@ -23,23 +24,31 @@ const prorationSchema = prorationBehaviorSchema.nullish();
 export const addLineItemSchema = withConditions(
   z.object({
     ...orderedLineShape,
+    subscription_phase_id: idSchema,
     proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
   }),
   orderedLineConditions,
 ).meta({ id: 'AddSubscriptionLineItem' });
 export type AddLineItem = z.output<typeof addLineItemSchema>;
 
+const updateShape = {
+  ...overrideFiguresShape,
+  ...lineCommitmentShape,
+  effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),
+  metadata: pairsSchema,
+  proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
+} as const;
+
 /** Body of PUT /subscriptions/lineitems/{id}: figures make a new line, `metadata` is edited in place. */
 export const updateLineItemSchema = z
-  .object({
-    ...overrideFiguresShape,
-    ...lineCommitmentShape,
-    effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),
-    metadata: pairsSchema,
-    proration_behavior: prorationSchema.meta({ description: 'Default: as the subscription' }),
-  })
+  .object(updateShape)
   .meta({ id: 'UpdateSubscriptionLineItem' });
 export type UpdateLineItem = z.output<typeof updateLineItemSchema>;
+
+/** The same within a modification, which names the line. */
+export const updateLineParamsSchema = z
+  .object({ id: referenceSchema('subs_line'), ...updateShape })
+  .meta({ id: 'UpdateLineParams' });
 
 const endShape = {
   effective_from: instantSchema.nullish().meta({ description: 'Default: now' }),

@@ -1,24 +1,43 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type Instant, invariant, withoutNulls } from '@counterfoil/kernel';
+import { type Instant, invariant } from '@counterfoil/kernel';
 import { attachingAddon, removingAddon } from '../addons/requests.ts';
-import {
-  cancelSubscription,
-  existingSubscription,
-  type SubscriptionDecision,
-} from '../decisions.ts';
-import { lineChangeOf, type SubscriptionEvent } from '../events.ts';
+import { changingCoupon, redemptionOf } from '../coupons/requests.ts';
+import { cancelSubscription, type SubscriptionDecision } from '../decisions.ts';
 import { changeHeirs } from '../families/decisions.ts';
+import { changeMembers, memberChange } from '../families/grouped.ts';
 import { heirsOrder } from '../families/prepare.ts';
-import { addingLine, changingQuantities, endingLine } from '../lines/requests.ts';
+import { addingLine, changingQuantities, endingLine, updatingLine } from '../lines/requests.ts';
 import { pausing } from '../pauses/routes.ts';
+import { removePhase } from '../phases/decisions.ts';
+import { addingPhase } from '../phases/requests.ts';
 import type { CancelSubscription } from '../schema.ts';
-import type { SubscriptionState } from '../subscription.ts';
+import { changingTaxes, taxChange } from '../taxes/requests.ts';
 import { moveTrialEnd } from '../trials/decisions.ts';
-import { settlementSum, subscriptionView } from '../view.ts';
-import type { Modified, ModifySubscription } from './schema.ts';
+import { type Beside, type Modification, nothingBeside } from './beside.ts';
+import type { ModifySubscription } from './schema.ts';
+
+/** Params that go with the type of a modification: the schema has asked for them. */
+function given<Params>(params: Params | null | undefined): Params {
+  invariant(params, 'params go with their type');
+  return params;
+}
+
+/** The part of a modification in other streams. Nothing is looked up yet, so that a repetition knows it too. */
+export function besideOf(context: RequestContext, id: string, body: ModifySubscription): Beside {
+  switch (body.type) {
+    case 'coupon':
+      return redemptionOf(context, id, given(body.coupon_params));
+    case 'tax':
+      return taxChange(context, id, given(body.tax_params));
+    case 'grouped_invoicing':
+      return memberChange(context, id, given(body.grouped_invoicing_params));
+    default:
+      return nothingBeside;
+  }
+}
 
 /**
- * The command of a modification, after all that it refers to was found.
+ * The command of a modification, after all that it refers to was found, with what belongs to it in other streams.
  *
  * @param at the instant of a quote, for everything that the request leaves open; null: that of the decision
  */
@@ -27,38 +46,64 @@ export async function modificationOf(
   id: string,
   body: ModifySubscription,
   at: Instant | null,
+  beside: Beside,
+): Promise<Modification> {
+  if (body.type === 'add_phase') {
+    return addingPhase(context, id, given(body.add_phase_params), '/add_phase_params');
+  }
+  return { decision: await decisionOf(context, id, body, at), beside };
+}
+
+async function decisionOf(
+  context: RequestContext,
+  id: string,
+  body: ModifySubscription,
+  at: Instant | null,
 ): Promise<SubscriptionDecision> {
-  switch (body.type) {
+  const type = body.type as Exclude<ModifySubscription['type'], 'add_phase'>;
+  switch (type) {
     case 'quantity_change':
-      invariant(body.quantity_change_params, 'params go with their type');
-      return changingQuantities(context, id, body.quantity_change_params, at);
+      return changingQuantities(context, id, given(body.quantity_change_params), at);
+    case 'coupon':
+      return changingCoupon(context, id, given(body.coupon_params), at);
+    case 'tax':
+      return changingTaxes(id);
+    case 'grouped_invoicing':
+      return changeMembers(id, given(body.grouped_invoicing_params));
     case 'add_line':
-      invariant(body.add_line_params, 'params go with their type');
-      return addingLine(context, id, body.add_line_params, at, '/add_line_params');
-    case 'remove_line':
-      invariant(body.remove_line_params, 'params go with their type');
-      return endingLine(id, body.remove_line_params.id, body.remove_line_params, at);
+      return addingLine(context, id, given(body.add_line_params), at, '/add_line_params');
+    case 'update_line': {
+      const { id: lineId, ...update } = given(body.update_line_params);
+      return updatingLine(context, id, lineId, update, at);
+    }
+    case 'remove_line': {
+      const params = given(body.remove_line_params);
+      return endingLine(id, params.id, params, at);
+    }
+    case 'addon': {
+      const { action, add, remove } = given(body.addon_params);
+      return action === 'add'
+        ? attachingAddon(context, id, given(add), at, '/addon_params/add')
+        : removingAddon(id, given(remove));
+    }
     case 'add_addon':
-      invariant(body.add_addon_params, 'params go with their type');
-      return attachingAddon(context, id, body.add_addon_params, at, '/add_addon_params');
+      return attachingAddon(context, id, given(body.add_addon_params), at, '/add_addon_params');
     case 'remove_addon':
-      invariant(body.remove_addon_params, 'params go with their type');
-      return removingAddon(id, body.remove_addon_params);
+      return removingAddon(id, given(body.remove_addon_params));
+    case 'remove_phase':
+      return removePhase(id, given(body.remove_phase_params).id);
     case 'cancel':
-      invariant(body.cancel_params, 'params go with their type');
-      return cancelling(context, id, body.cancel_params, at);
+      return cancelling(context, id, given(body.cancel_params), at);
     case 'pause':
-      invariant(body.pause_params, 'params go with their type');
-      return pausing(context, id, body.pause_params, at);
+      return pausing(context, id, given(body.pause_params), at);
     case 'trial_end': {
-      invariant(body.trial_end_params, 'params go with their type');
-      return moveTrialEnd(id, { end: body.trial_end_params.trial_end ?? null, quoted: at });
+      const { action, new_trial_end: end } = given(body.trial_end_params);
+      return moveTrialEnd(id, { end: action === 'immediate' ? null : given(end), quoted: at });
     }
     case 'inheritance':
-      invariant(body.inheritance_params, 'params go with their type');
-      return changeHeirs(id, await heirsOrder(context, body.inheritance_params));
+      return changeHeirs(id, await heirsOrder(context, given(body.inheritance_params)));
     default:
-      return body.type satisfies never;
+      return type satisfies never;
   }
 }
 
@@ -77,50 +122,3 @@ const cancelling = (
     reason: body.reason || null,
     schedule_id: context.newId('sched'),
   });
-
-/** Reasons of settlements that modifications have; those of steps that were due are no part of them. */
-const ownReasons: ReadonlySet<string> = new Set([
-  'quantity_changed',
-  'line_added',
-  'line_removed',
-  'addon_added',
-  'addon_removed',
-  'cancelled',
-]);
-
-/** The events of a modification without those of steps that were due before it. The end of a trial brings steps of its own. */
-export function ownEvents(events: readonly SubscriptionEvent[]): readonly SubscriptionEvent[] {
-  const moved = events.findIndex(({ type }) => type === 'TrialMoved');
-  return events.filter((event, place) =>
-    event.type === 'SettlementRecorded'
-      ? ownReasons.has(event.data.reason) || (moved >= 0 && place > moved)
-      : lineChangeOf(event) !== null,
-  );
-}
-
-/** A modification as it is answered, from its events and the subscription after them. */
-export function modifiedView(
-  state: SubscriptionState,
-  events: readonly SubscriptionEvent[],
-): Modified {
-  const own = ownEvents(events);
-  const current = existingSubscription(state, state?.id ?? '');
-  const changes = own.flatMap((event) => lineChangeOf(event) ?? []);
-  const touched = [
-    ...changes.flatMap(({ ended }) => ended.map((each) => [each.id, 'ended'] as const)),
-    ...changes.flatMap(({ begun }) => begun.map((each) => [each.id, 'created'] as const)),
-  ];
-  const line_items = touched.flatMap(([id, change_action]) => {
-    const line = current.lines.find((each) => each.id === id);
-    if (!line) return [];
-    const { price, quantity, start_date, end_date } = line;
-    return [
-      withoutNulls({ id, price_id: price.id, quantity, start_date, end_date, change_action }),
-    ];
-  });
-  return {
-    subscription: subscriptionView(state),
-    changed_resources: { line_items },
-    settlement: settlementSum(own),
-  };
-}

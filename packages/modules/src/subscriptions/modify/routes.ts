@@ -4,9 +4,11 @@ import { z } from 'zod';
 import { existingSubscription } from '../decisions.ts';
 import { shown } from '../queries.ts';
 import { foldAll, subscription } from '../subscription.ts';
-import { modificationOf, modifiedView, ownEvents } from './modification.ts';
+import { readied } from './beside.ts';
+import { besideOf, modificationOf } from './modification.ts';
 import { boundTo, givenQuote, quoteExpiry, quoteId, quoteOf } from './quote.ts';
 import { modifiedSchema, modifySubscriptionSchema } from './schema.ts';
+import { modifiedView, ownEvents } from './view.ts';
 
 const tag = 'Subscriptions';
 const parameters = z.object({ id: referenceSchema('subs') });
@@ -20,6 +22,27 @@ const texts = [
   'add_addon_params.addon_id',
   'add_addon_params.override_line_items.0.price_id',
   'remove_addon_params.addon_association_id',
+  'addon_params.add.addon_id',
+  'addon_params.add.override_line_items.0.price_id',
+  'addon_params.remove.addon_association_id',
+  'coupon_params.subscription_line_item_id',
+  'coupon_params.coupon_association_id',
+  'coupon_params.subscription_id',
+  'tax_params.tax_rate_id',
+  'tax_params.tax_association_id',
+  'grouped_invoicing_params.parent_subscription_id',
+  'grouped_invoicing_params.child_subscription_ids',
+  'grouped_invoicing_params.child_subscription_ids.0',
+  'update_line_params.id',
+  'update_line_params.commitment_time_buckets.0.id',
+  'remove_phase_params.id',
+  'add_phase_params.line_items.0.price_id',
+  'add_phase_params.line_items.0.commitment_time_buckets.0.id',
+  'add_phase_params.line_items.0.price.meter_id',
+  'add_phase_params.line_items.0.subscription_phase_id',
+  'add_phase_params.override_line_items.0.price_id',
+  'add_phase_params.override_entitlements.0.entitlement_id',
+  'add_phase_params.subscription_coupons.0.price_id',
   'inheritance_params.external_customer_ids_to_inherit_subscription.0',
   'inheritance_params.external_customer_ids_to_remove.0',
   'quote_id',
@@ -42,10 +65,12 @@ export const modificationRoutes = {
     handle: async (context, { params: { id }, body: asked }) => {
       const at = context.now;
       const state = existingSubscription(await context.load(subscription, id), id);
-      const decision = await modificationOf(context, id, asked, at);
+      const beside = besideOf(context, id, asked);
+      const { decision, beside: inFull } = await modificationOf(context, id, asked, at, beside);
       const events = decision(state, at);
-      const after = foldAll(state, events, at);
-      const view = modifiedView(after, events);
+      await inFull.check();
+      const after = foldAll(state, [...events, ...(beside.foreseen?.(state) ?? [])], at);
+      const view = modifiedView(after, events, await beside.changed());
       const quote = quoteOf(ownEvents(events), at);
       return {
         ...view,
@@ -68,15 +93,21 @@ export const modificationRoutes = {
     example: { body, texts },
     handle: async (context, { params: { id }, body: asked }) => {
       const quote = givenQuote(asked.quote_id);
+      const at = quote?.at ?? null;
+      const beside = besideOf(context, id, asked);
       const outcome = await context.execute(subscription, id, {
-        prepare: async () =>
-          boundTo(quote, await modificationOf(context, id, asked, quote?.at ?? null), ownEvents),
+        prepare: async () => {
+          const modification = await modificationOf(context, id, asked, at, beside);
+          const decision = boundTo(quote, modification.decision, ownEvents);
+          return readied(context, id, { ...modification, decision });
+        },
       });
-      const view = modifiedView(outcome.state, outcome.events);
-      return withETag(
-        { ...view, subscription: await shown(context, view.subscription) },
-        outcome.revision,
-      );
+      await beside.after?.();
+      // What was done beside may have come back to the subscription by now.
+      const state = beside.after ? await context.load(subscription, id) : outcome.state;
+      const view = modifiedView(state, outcome.events, await beside.changed());
+      const answer = { ...view, subscription: await shown(context, view.subscription) };
+      return beside.after ? answer : withETag(answer, outcome.revision);
     },
   }),
 } satisfies Routes;

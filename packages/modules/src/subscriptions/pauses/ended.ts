@@ -10,6 +10,7 @@ import type { Addon } from '../addons/association.ts';
 import type { SubscriptionEvent } from '../events.ts';
 import { chargedLine, type Line } from '../lines/line.ts';
 import type { Phase } from '../phases/phase.ts';
+import { movedSchedules } from '../schedules/schedule.ts';
 import { afterPause, lengthened } from '../settlement/index.ts';
 import type { Subscription } from '../subscription.ts';
 import { type Cycle, periodOf, wholePeriodOf } from '../time/cycle.ts';
@@ -29,6 +30,10 @@ export function pauseEnded(
   const span = { start: pause.start, end: laterOf(at, pause.start) };
   const cycle = span.start === span.end ? subscription.cycle : cycleAfter(subscription, span);
   const { opened } = subscription;
+  const moved = {
+    cancel_at: cancelAfter(subscription, span),
+    change_at: subscription.plan_change && movedBy(subscription.plan_change.at, span),
+  };
   return {
     type: 'PauseEnded',
     data: {
@@ -40,8 +45,8 @@ export function pauseEnded(
       lines: subscription.lines.flatMap((line) => lineAfter(line, span, subscription.timezone)),
       addons: subscription.addons.flatMap((addon) => datesAfter(addon, span)),
       phases: subscription.phases.flatMap((phase) => datesAfter(phase, span)),
-      cancel_at: cancelAfter(subscription, span),
-      change_at: subscription.plan_change && movedBy(subscription.plan_change.at, span),
+      ...moved,
+      schedules: movedSchedules(subscription, moved),
     },
   };
 }

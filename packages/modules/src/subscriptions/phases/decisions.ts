@@ -9,6 +9,8 @@ import {
   type SubscriptionLineId,
 } from '@counterfoil/kernel';
 import { chainOf } from '../../offers/index.ts';
+import { type OrderedCoupon, orderedCoupons } from '../coupons/association.ts';
+import { assertFewCoupons } from '../coupons/decisions.ts';
 import { lineDates } from '../creation/ordered-line.ts';
 import { assertRoom } from '../creation/stretch-lines.ts';
 import { acting, assertRunning, type SubscriptionDecision } from '../decisions.ts';
@@ -26,6 +28,8 @@ import { assertAfterTrial, type OrderedPhase } from './prepare.ts';
 /** A phase that is to follow, and what is known of the plan that it stands in for. */
 export interface PhaseOrder {
   readonly ordered: OrderedPhase;
+  /** The coupons that count in it alone. */
+  readonly coupons: readonly OrderedCoupon[];
   /** The prices of the plan, to tell its lines from those beside it. */
   readonly prices_of_plan: ReadonlySet<string>;
 }
@@ -35,7 +39,7 @@ export interface PhaseOrder {
  * beginning. What is charged for time after that is settled as lines that end and that are added are.
  */
 export const addPhase =
-  (id: string, { ordered, prices_of_plan }: PhaseOrder): SubscriptionDecision =>
+  (id: string, { ordered, coupons, prices_of_plan }: PhaseOrder): SubscriptionDecision =>
   (state, now) =>
     acting(state, id, now, (current) => {
       assertRunning(current);
@@ -59,8 +63,11 @@ export const addPhase =
         return { ...line, id: line_id, ...ofNoAddon, ...dates };
       });
       const change = changeOf(host, begun, ended, at);
+      const redeemed = orderedCoupons({ ...host, lines: begun, phases: [phase] }, coupons);
+      assertFewCoupons(current, redeemed.length, now);
+      const data = { phase, change: change.lines, end_date, coupons: [...redeemed] };
       return [
-        { type: 'PhaseAdded', data: { phase, change: change.lines, end_date } },
+        { type: 'PhaseAdded', data },
         ...settledBy(current, 'phase_added', now, change, phaseId),
       ];
     });
@@ -149,6 +156,12 @@ export const removePhase =
       const change = changeOf(current, begun, ended, at);
       return [
         { type: 'PhaseRemoved', data: { phase_id: phase.id, change: change.lines } },
+        ...current.coupons
+          .filter(({ phase_id }) => phase_id === phase.id)
+          .map(({ id: coupon_association_id, start_date }): SubscriptionEvent => {
+            const data = { coupon_association_id, end_date: start_date };
+            return { type: 'CouponDetached', data };
+          }),
         ...settledBy(current, 'phase_removed', now, change, phase.id),
       ];
     });

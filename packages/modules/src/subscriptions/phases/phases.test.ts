@@ -2,8 +2,11 @@
 import { callRoute, published, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { couponRedemptions, coupons } from '../../coupons/index.ts';
 import { features } from '../../features/index.ts';
 import { offers } from '../../offers/index.ts';
+import { lineItemRoutes } from '../lines/routes.ts';
+import { modificationRoutes } from '../modify/routes.ts';
 import { subscriptionPublicEvents } from '../public-events.ts';
 import { subscriptionRoutes } from '../routes.ts';
 import { subscription } from '../subscription.ts';
@@ -373,5 +376,121 @@ for (const [name, terms, phase, pointer] of [
     assert.equal([refused.code, refused.errors?.[0]?.pointer], ['validation_error', pointer]);
   });
 }
+
+test('a line is added to a phase, and lies in it', async () => {
+  const { create, request, get } = await subscriptionWorld();
+  const made = await create({
+    phases: [
+      { start_date: day(1, 1), end_date: day(3, 1) },
+      { start_date: day(3, 1), end_date: day(6, 1) },
+    ],
+  });
+  const [first, second] = made.phases.map(({ id }) => id);
+  const price = {
+    ...{ type: 'FIXED', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY' },
+    ...{ invoice_cadence: 'ADVANCE', price_unit_type: 'FIAT', amount: '5' },
+  };
+  const add = (body: object) =>
+    callRoute(
+      lineItemRoutes['POST /subscriptions/{id}/lineitems'],
+      request('add', crypto.randomUUID()),
+      { params: { id: made.id }, body: { price, ...body } as never },
+    );
+  const now = await add({ subscription_phase_id: first });
+  const later = await add({ subscription_phase_id: second, end_date: day(4, 1) });
+  assert.equal(
+    [now, later].map((line) => [line.subscription_phase_id, line.start_date, line.end_date]),
+    [
+      [first, day(1, 1), day(3, 1)],
+      [second, day(3, 1), day(4, 1)],
+    ],
+  );
+  for (const [body, pointer] of [
+    [{ subscription_phase_id: 'phase_x' }, '/subscription_phase_id'],
+    [{ subscription_phase_id: first, start_date: day(3, 1) }, '/start_date'],
+    [{ subscription_phase_id: second, start_date: day(2, 1) }, '/start_date'],
+    [{ subscription_phase_id: first, end_date: day(3, 2) }, '/end_date'],
+  ] as const) {
+    assert.is((await rejection(add(body))).errors?.[0]?.pointer, pointer);
+  }
+  assert.is((await get(made.id)).line_items.length, made.line_items.length + 2);
+  // It is given up with its phase.
+  const remove = phaseRoutes['DELETE /subscriptions/phases/{id}'];
+  await callRoute(remove, request('remove', 'one'), { params: { id: second ?? '' } });
+  const left = (await get(made.id)).line_items.find(({ id }) => id === later.id);
+  assert.is(left?.end_date, left?.start_date);
+});
+
+test('a phase is previewed, as it comes and as it is given up', async () => {
+  const { create, request, pass, get, settled } = await subscriptionWorld([{ amount: '31' }]);
+  const { id } = await create({ proration_behavior: 'create_prorations' });
+  const modified = (way: 'preview' | 'execute', type: string, params: object, more: object = {}) =>
+    callRoute(
+      modificationRoutes[`POST /subscriptions/{id}/modify/${way}`],
+      request('modify', crypto.randomUUID()),
+      { params: { id }, body: { type, [`${type}_params`]: params, ...more } as never },
+    );
+  await pass(day(1, 11));
+  const [line] = (await get(id)).line_items;
+  const override_line_items = [{ price_id: line?.price_id ?? '', amount: '62' }];
+  const phase = { start_date: day(1, 25), override_line_items };
+  const seen = await modified('preview', 'add_phase', phase);
+  // 7 of 31 days: 7 are credited, 14 charged.
+  assert.equal(
+    [seen.settlement.credit_amount, seen.settlement.charge_amount, (await get(id)).phases],
+    ['7', '14', []],
+  );
+  const done = await modified('execute', 'add_phase', phase, { quote_id: seen.quote_id });
+  assert.equal(done.settlement.net_amount, seen.settlement.net_amount);
+  const [{ id: phaseId } = { id: '' }] = done.subscription.phases;
+  const back = await modified('preview', 'remove_phase', { id: phaseId });
+  assert.equal([back.settlement.credit_amount, back.settlement.charge_amount], ['14', '7']);
+  await modified('execute', 'remove_phase', { id: phaseId }, { quote_id: back.quote_id });
+  assert.equal([(await get(id)).phases, (await settled(id)).length], [[], 3]);
+});
+
+test('coupons of a phase that comes later are redeemed with it, and end with it where it is given up', async () => {
+  const { create, call, request, get, priceIds } = await subscriptionWorld();
+  const ten = { name: 'Ten', type: 'percentage', percentage_off: '10', cadence: 'once' };
+  const one = { ...ten, coupon_code: 'ONE', max_redemptions: 1 };
+  const { id: coupon } = await call(coupons.routes, 'POST /coupons', one);
+  const [{ id }, other] = [await create(), await create()];
+  const phase = {
+    start_date: day(3, 1),
+    subscription_coupons: [{ coupon_code: 'one' }],
+    line_item_coupons: { [priceIds[0] ?? '']: [coupon] },
+  };
+  const add = (of: string, body: object) =>
+    callRoute(phaseRoutes['POST /subscriptions/{id}/phases'], request('add', crypto.randomUUID()), {
+      params: { id: of },
+      body: body as never,
+    });
+  const early = [{ coupon_code: 'one', start_date: day(2, 1) }];
+  const refused = await rejection(add(id, { ...phase, subscription_coupons: early }));
+  assert.is(refused.errors?.[0]?.pointer, '/subscription_coupons/0/coupon_code');
+  assert.is(await request().load(couponRedemptions, coupon), null);
+  const made = await add(id, phase);
+  const shown = await get(id);
+  const line = shown.line_items.find((each) => each.subscription_phase_id === made.id)?.id;
+  assert.equal(
+    shown.coupon_associations.map((each) => [
+      each.subscription_phase_id,
+      each.subscription_line_item_id,
+      each.start_date,
+    ]),
+    [
+      [made.id, line, day(3, 1)],
+      [made.id, undefined, day(3, 1)],
+    ],
+  );
+  assert.is((await request().load(couponRedemptions, coupon))?.total, 1);
+  assert.is((await rejection(add(other.id, phase))).details?.reason, 'limit_reached');
+  const remove = phaseRoutes['DELETE /subscriptions/phases/{id}'];
+  await callRoute(remove, request('remove', 'one'), { params: { id: made.id } });
+  assert.equal(
+    (await get(id)).coupon_associations.map(({ end_date }) => end_date),
+    [day(3, 1), day(3, 1)],
+  );
+});
 
 test.run();

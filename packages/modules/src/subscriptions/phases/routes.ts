@@ -1,22 +1,14 @@
-import {
-  newText,
-  type RequestContext,
-  type Routes,
-  route,
-  withETag,
-} from '@counterfoil/engine/define';
-import { existing, invariant, referenceSchema } from '@counterfoil/kernel';
+import { newText, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { invariant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { offer } from '../../offers/index.ts';
-import { foundById } from '../../record/index.ts';
-import { existingSubscription, type SubscriptionDecision } from '../decisions.ts';
+import { existingSubscription } from '../decisions.ts';
 import type { SubscriptionEvent } from '../events.ts';
-import { type PhaseBody, pairsSchema, phaseBodySchema, settlementSumSchema } from '../schema.ts';
+import { readied } from '../modify/beside.ts';
+import { pairsSchema, phaseBodySchema, settlementSumSchema } from '../schema.ts';
 import { type SubscriptionState, subscription } from '../subscription.ts';
 import { settlementSum } from '../view.ts';
-import { addPhase, changePhase, removePhase } from './decisions.ts';
-import { orderedPhase } from './prepare.ts';
-import { phaseTable } from './projection.ts';
+import { changePhase, removePhase } from './decisions.ts';
+import { addingPhase, subscriptionOfPhase } from './requests.ts';
 import { phaseSchema } from './schema.ts';
 import { phaseView } from './view.ts';
 
@@ -33,35 +25,6 @@ const phasesSchema = z
   .meta({ id: 'SubscriptionPhases' });
 
 const updatePhaseSchema = z.object({ metadata: pairsSchema }).meta({ id: 'UpdatePhase' });
-
-/** The subscription that a phase is of. Throws 404. */
-async function subscriptionOfPhase(context: RequestContext, phaseId: string): Promise<string> {
-  const { resource } = await foundById(context, phaseTable, 'phase', phaseId);
-  return resource.subscription_id;
-}
-
-/** The command that lets a phase follow, after all that it refers to was found. */
-async function addingPhase(
-  context: RequestContext,
-  id: string,
-  body: PhaseBody,
-): Promise<SubscriptionDecision> {
-  const current = existingSubscription(await context.load(subscription, id), id);
-  const plan = existing(await context.load(offer, current.plan_id), 'plan');
-  const host = {
-    id: current.id,
-    plan,
-    currency: current.currency,
-    rhythm: current.cycle,
-    commitments: null,
-    overrides: [],
-    granted: current.entitlements.map(({ stamps: _, ...granted }) => granted),
-  };
-  const place = { id: context.newId('phase'), is_first: false, pointer: '' };
-  const ordered = await orderedPhase(context, host, body, place);
-  const prices_of_plan = new Set(plan.prices.map((price) => price.id as string));
-  return addPhase(id, { ordered, prices_of_plan });
-}
 
 /** A phase of a subscription, with what its change charges and credits. */
 function answered(
@@ -98,11 +61,19 @@ export const phaseRoutes = {
         'line_items.0.price_id': 'price',
         'override_entitlements.0.entitlement_id': 'ent',
       },
-      texts: ['line_items.0.price.meter_id', 'line_items.0.subscription_phase_id'],
+      texts: [
+        'line_items.0.price.meter_id',
+        'line_items.0.commitment_time_buckets.0.id',
+        'line_items.0.subscription_phase_id',
+        'subscription_coupons.0.price_id',
+      ],
     },
     handle: async (context, { params: { id }, body }) => {
       const { state, revision, events } = await context.execute(subscription, id, {
-        prepare: () => addingPhase(context, id, body),
+        prepare: async () => {
+          const { decision, beside } = await addingPhase(context, id, body);
+          return readied(context, id, { decision, beside });
+        },
       });
       const added = events.find((event) => event.type === 'PhaseAdded');
       invariant(added, 'a phase was added');

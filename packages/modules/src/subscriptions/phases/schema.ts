@@ -3,6 +3,7 @@ import {
   metadataSchema,
   recordStampsShape,
   recordStatusSchema,
+  referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -18,3 +19,8 @@ export const phaseSchema = z
   })
   .meta({ id: 'SubscriptionPhase' });
 export type PhaseResource = z.output<typeof phaseSchema>;
+
+/** The members of a modification that gives a phase up. */
+export const removePhaseParamsSchema = z
+  .object({ id: referenceSchema('phase') })
+  .meta({ id: 'RemovePhaseParams' });

@@ -1,8 +1,14 @@
 import {
+  flagParameter,
   newRecord,
+  ofTable,
+  pageRequest,
+  pageSchema,
+  pageShape,
   type RequestContext,
   type Routes,
   route,
+  where,
   withETag,
 } from '@counterfoil/engine/define';
 import { invalidOperation, notFound, referenceSchema } from '@counterfoil/kernel';
@@ -10,12 +16,19 @@ import { z } from 'zod';
 import { foundById } from '../../record/index.ts';
 import { revertPlanChange } from '../change/decisions.ts';
 import { existingSubscription, revertCancellation } from '../decisions.ts';
-import { scheduleSchema, schedulesSchema } from '../schema.ts';
+import { scheduleRecordSchema, scheduleSchema, schedulesSchema } from '../schema.ts';
 import { subscription } from '../subscription.ts';
 import { scheduleTable } from './projection.ts';
 import { schedulesOf } from './view.ts';
 
 const tag = 'Subscriptions';
+
+const scheduleFilters = {
+  subscription_id: z.string().max(64).optional(),
+  pending_only: flagParameter
+    .optional()
+    .meta({ description: 'Whether only those that are to come are found' }),
+} as const;
 
 /** Members that clients send, and that the id says already. */
 const cancelScheduleSchema = z
@@ -36,6 +49,36 @@ const cancelNamedScheduleSchema = z
   .meta({ id: 'CancelNamedSchedule' });
 
 export const scheduleRoutes = {
+  'GET /subscriptions/schedules': route({
+    operationId: 'listSubscriptionSchedules',
+    summary: 'List changes that were scheduled for subscriptions',
+    description: 'Also those that are past.',
+    tag,
+    status: 200,
+    permission: 'subscription:read',
+    query: ofTable(scheduleTable, z.object({ ...pageShape, ...scheduleFilters })),
+    response: pageSchema(scheduleRecordSchema),
+    example: { names: { subscription_id: 'subs' } },
+    handle: (context, { query }) =>
+      context.read.list(scheduleTable, pageRequest(scheduleTable, query), [
+        ...where('subscription_id', 'eq', query.subscription_id),
+        ...where('schedule_status', 'eq', query.pending_only ? 'pending' : undefined),
+      ]),
+  }),
+
+  'GET /subscriptions/schedules/{id}': route({
+    operationId: 'getSubscriptionSchedule',
+    summary: 'Get a change that was scheduled for a subscription',
+    tag,
+    status: 200,
+    permission: 'subscription:read',
+    params: z.object({ id: referenceSchema('sched') }),
+    response: scheduleRecordSchema,
+    example: { params: { id: newRecord('sched') } },
+    handle: async (context, { params: { id } }) =>
+      (await foundById(context, scheduleTable, 'schedule', id)).resource,
+  }),
+
   'GET /subscriptions/{id}/schedules': route({
     summary: 'List what is to come for a subscription',
     tag,

@@ -2,9 +2,14 @@ import { withoutNulls } from '@counterfoil/kernel';
 import type { Schedule } from '../schema.ts';
 import type { Subscription } from '../subscription.ts';
 
-/** The changes that are to come for a subscription because somebody has asked for them. */
-export const schedulesOf = ({ id, cancellation, plan_change }: Subscription): Schedule[] => [
-  ...(cancellation === null
+/** The changes that are to come for a subscription because somebody has asked for them: none for one that has ended. */
+export const schedulesOf = ({
+  id,
+  subscription_status: status,
+  cancellation,
+  plan_change,
+}: Subscription): Schedule[] => [
+  ...(cancellation === null || status === 'cancelled'
     ? []
     : [
         withoutNulls({

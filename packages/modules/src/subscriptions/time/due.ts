@@ -22,6 +22,7 @@ import {
 import { chargedLine } from '../lines/line.ts';
 import { pauseEnded } from '../pauses/ended.ts';
 import { dataOf, type Pause, pausedSpans, pendingPause } from '../pauses/pause.ts';
+import { endedSchedules } from '../schedules/schedule.ts';
 import {
   type Change,
   type ChangeType,
@@ -398,6 +399,7 @@ const cancelledAt = (
     lines: endingLines(subscription, at),
     ...endingGrants(subscription, subscription.grants),
     addons: endingAddons(subscription),
+    schedules: endedSchedules(subscription, why.cause, at),
   },
 });
 

@@ -24,7 +24,7 @@ const lines = [
     {
       commitment: {
         committed: { kind: 'amount', amount: '60' as DecimalText },
-        ...{ windowed: false, overage_factor: '1' as DecimalText, true_up: true },
+        ...{ windowed: false, overage_factor: '1' as DecimalText, true_up: true, time_buckets: [] },
         duration: 'QUARTERLY',
       },
     },

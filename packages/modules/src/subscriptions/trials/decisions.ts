@@ -21,7 +21,7 @@ import { dueEvents } from '../time/due.ts';
 const maximumTrialDays = 3650;
 
 const dayMilliseconds = 24 * 60 * 60 * 1000;
-const pointer = '/trial_end_params/trial_end';
+const pointer = '/trial_end_params/new_trial_end';
 
 /** The end of a trial as it is asked for. */
 export interface TrialEnd {

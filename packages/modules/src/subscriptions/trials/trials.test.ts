@@ -15,7 +15,7 @@ async function trialWorld(prices: readonly object[] = [{ amount: '31' }], terms:
   const made = await world.create({ trial_period_days: 14, ...terms });
   const ask = (end: string | null, quote: object = {}) => ({
     params: { id: made.id },
-    body: { type: 'trial_end' as const, trial_end_params: { trial_end: end }, ...quote } as never,
+    body: { type: 'trial_end' as const, trial_end_params: endAt(end), ...quote } as never,
   });
   return {
     ...world,
@@ -30,6 +30,10 @@ async function trialWorld(prices: readonly object[] = [{ amount: '31' }], terms:
       ),
   };
 }
+
+/** An end of a trial as a request asks for it; null: now. */
+const endAt = (new_trial_end: string | null): object =>
+  new_trial_end === null ? { action: 'immediate' } : { action: 'scheduled_date', new_trial_end };
 
 const periodOf = (shown: { current_period_start: string; current_period_end: string }) => [
   shown.current_period_start,
@@ -122,7 +126,7 @@ for (const days of [6, 9, 14, 20, 45]) {
     await pass(shiftedBy(day(1, 1), 5 * 86_400_000));
     const params = { id: moved.id };
     const trial_end = days === 6 ? day(1, 7) : shiftedBy(day(1, 1), days * 86_400_000);
-    const body = { type: 'trial_end', trial_end_params: { trial_end } } as never;
+    const body = { type: 'trial_end', trial_end_params: endAt(trial_end) } as never;
     const route = routes['POST /subscriptions/{id}/modify/execute'];
     await callRoute(route, world.request('moved'), { params, body });
     const datesOf = async (id: string) =>
@@ -157,7 +161,7 @@ test('an end that cannot be is refused', async () => {
   await pass(day(1, 6));
   for (const end of [day(1, 5), day(1, 1), day(6, 1), day(7, 1, 2040)]) {
     const problem = await rejection(move(end));
-    assert.equal([end, problem.errors?.[0]?.pointer], [end, '/trial_end_params/trial_end']);
+    assert.equal([end, problem.errors?.[0]?.pointer], [end, '/trial_end_params/new_trial_end']);
   }
   await cancel(id, { cancellation_type: 'end_of_period' });
   assert.is((await rejection(move(null))).details?.reason, 'exists');

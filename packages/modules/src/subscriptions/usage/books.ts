@@ -13,6 +13,7 @@ import type { SettlementCommitment } from '../settlement/index.ts';
 import { billingPeriodsIn } from './billing-periods.ts';
 import { type Bill, type BilledUsage, pastBills, runningBill } from './bills.ts';
 import { allowancesOf, partOf } from './charges.ts';
+import { windowedCommitment } from './held.ts';
 import { type Charging, exactCostOf, type RatedUsage, ratedUsage } from './rated-line.ts';
 
 /** A part of a span in which usage is billed together, as far as that is known. */
@@ -112,8 +113,7 @@ export class Books {
   /** The commitment of the line; null for none. */
   async #commitmentOf(bill: Bill | null, { line }: BilledUsage): Promise<LineCommitment | null> {
     if (line.commitment?.windowed) {
-      const { now } = this.#context;
-      return { kind: 'windowed', terms: line.commitment, slots: [], as_of: now };
+      return windowedCommitment(line.price, line.commitment, this.#context.now);
     }
     const own = bill?.held.find(({ line_item_id }) => line_item_id === line.id);
     if (!bill || !own) return null;

@@ -7,7 +7,7 @@ import {
   type Span,
   textOf,
 } from '@counterfoil/kernel';
-import { type ChargesOf, type UsageCharge, usageTables } from '../../usage/index.ts';
+import { type ChargesOf, isActive, type UsageCharge, usageTables } from '../../usage/index.ts';
 import { existingSubscription } from '../decisions.ts';
 import { usersOf } from '../families/family.ts';
 import { unbilledPauses } from '../pauses/pause.ts';
@@ -16,7 +16,7 @@ import { type Subscription, subscription } from '../subscription.ts';
 import { lineItemView } from '../view.ts';
 import { Books } from './books.ts';
 import { chargedFor } from './charges.ts';
-import { isActive, stretchesOf } from './stretches.ts';
+import { stretchesOf } from './stretches.ts';
 
 /** Subscriptions that one answer looks at, and billing periods of lines that it rates. */
 const subscriptionsMaximum = 1_000;

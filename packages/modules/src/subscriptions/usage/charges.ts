@@ -186,9 +186,8 @@ function commitmentInfo(
   const { utilized, overage, true_up } = charge.kind === 'windowed' ? charge : charge.commitment;
   const { committed } = commitment;
   return {
-    ...(committed.kind === 'amount'
-      ? { amount: committed.amount }
-      : { quantity: committed.quantity }),
+    ...(committed?.kind === 'amount' && { amount: committed.amount }),
+    ...(committed?.kind === 'quantity' && { quantity: committed.quantity }),
     overage_factor: commitment.overage_factor,
     true_up_enabled: commitment.true_up,
     is_windowed: commitment.windowed,

@@ -1,6 +1,14 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  decimal,
+  type Instant,
+  type Span,
+  textOf,
+  zero,
+} from '@counterfoil/kernel';
 import { type LineCommitment, type RatedCommitment, rateCommitment } from '../../rating/index.ts';
+import { slotsOf } from '../commitments/time-buckets.ts';
 import type { Line } from '../lines/line.ts';
 import type { SettlementCommitment } from '../settlement/index.ts';
 import type { Subscription } from '../subscription.ts';
@@ -17,6 +25,18 @@ export function heldIn(state: Subscription, span: Span): readonly SettlementComm
   return runningBill(state)?.held ?? [];
 }
 
+/** The commitment of a line that holds in each window of its meter, as rating takes it. */
+export const windowedCommitment = (
+  price: Line['price'],
+  { committed, overage_factor, true_up, time_buckets }: NonNullable<Line['commitment']>,
+  as_of: Instant,
+): LineCommitment => ({
+  kind: 'windowed',
+  terms: committed && { committed, overage_factor, true_up },
+  slots: slotsOf(time_buckets, price),
+  as_of,
+});
+
 /** The commitment of a line in a span of the period that runs, with what was used of it before; null for none. */
 export async function usedCommitment(
   context: RequestContext,
@@ -29,12 +49,7 @@ export async function usedCommitment(
   const { commitment } = line;
   const { opened } = state;
   if (commitment?.windowed && opened !== null && part.start >= opened.start) {
-    const windowed: LineCommitment = {
-      kind: 'windowed',
-      terms: commitment,
-      slots: [],
-      as_of: context.now,
-    };
+    const windowed = windowedCommitment(line.price, commitment, context.now);
     return { gross: windowed, net: windowed };
   }
   const own = held.find(({ line_item_id }) => line_item_id === line.id);

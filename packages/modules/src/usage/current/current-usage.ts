@@ -1,11 +1,16 @@
 import type { Records, RequestContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
+  decimal,
   type Instant,
   invalidField,
+  invariant,
   lastInstant,
   notFound,
   type Span,
+  textOf,
+  zero,
+  zeroText,
 } from '@counterfoil/kernel';
 import { type CustomerRecord, customerReference } from '../../customers/index.ts';
 import type { ResetPeriod } from '../../entitlements/index.ts';
@@ -13,9 +18,11 @@ import { feature } from '../../features/index.ts';
 import { type Aggregation, type MeterRecord, meter } from '../../meters/index.ts';
 import type { PropertyFilters } from '../aggregation/measure.ts';
 import { usageTables } from '../tables.ts';
+import type { UsageOf } from '../usage-of.ts';
 import { usageOf } from '../usage-query.ts';
 import type { UsageReads } from '../usage-reads.ts';
 import { usageValueView } from '../usage-view.ts';
+import { type CountedUser, stretchesOfUsers } from '../users.ts';
 import { runningPeriod } from './running-period.ts';
 import type { CurrentUsage, CurrentUsageQuestion } from './schema.ts';
 
@@ -72,6 +79,8 @@ export interface PeriodUse {
   readonly counting: Counting;
   readonly period: Span | null;
   readonly now: Instant;
+  /** All whose use counts, where it is that of several together: of what adds up alone. */
+  readonly users?: readonly CountedUser[] | null;
 }
 
 /** The position in the log up to which usage is counted that is read next, with all that the caller has sent. */
@@ -80,20 +89,34 @@ export const usageShown = ({ facts }: UsageReads): Promise<string> => facts.show
 /** The usage of a period, as far as it is recorded; a level over time is that up to now. */
 export async function usedIn(
   reads: UsageReads,
-  { customer, counting, period, now }: PeriodUse,
+  { customer, counting, period, now, users = null }: PeriodUse,
 ): Promise<DecimalText | null> {
   const { event_name, aggregation, filters } = counting;
-  const { value } = await usageOf(reads, {
-    of: { eventName: event_name, customer: { kind: 'customer', id: customer.id } },
-    aggregation,
-    filters,
-    span: spanOf(now, customer, aggregation, period),
-    zone: customer.timezone,
-    windows: null,
-    fills: false,
-  });
-  return value;
+  const span = spanOf(now, customer, aggregation, period);
+  const usageBy = async (of: UsageOf['customer'], part: Span) => {
+    const { value } = await usageOf(reads, {
+      of: { eventName: event_name, customer: of },
+      aggregation,
+      filters,
+      span: part,
+      zone: customer.timezone,
+      windows: null,
+      fills: false,
+    });
+    return value;
+  };
+  if (users === null) return usageBy({ kind: 'customer', id: customer.id }, span);
+  invariant(addsUp(aggregation), `${aggregation.type} of several customers does not add up`);
+  let sum = zero;
+  for (const { customerIds: ids, span: part } of stretchesOfUsers(users, span)) {
+    sum = sum.plus(decimal((await usageBy({ kind: 'customers', ids }, part)) ?? zeroText));
+  }
+  return textOf(sum);
 }
+
+/** Tells whether the usage of several customers together is the sum of what each has. */
+export const addsUp = ({ type }: Pick<Aggregation, 'type'>): boolean =>
+  type === 'COUNT' || type === 'SUM' || type === 'SUM_WITH_MULTIPLIER';
 
 /** The period of a meter where nothing else says one. */
 export const usualPeriod = ({ reset_usage }: Pick<MeterRecord, 'reset_usage'>): ResetPeriod =>

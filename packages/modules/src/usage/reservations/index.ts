@@ -1,5 +1,5 @@
 export { plainUsage } from './plain-usage.ts';
-export { type KnownByEvent, knownByEvent } from './queries.ts';
+export { type KnownByEvent, knownByEvent, reservedSums } from './queries.ts';
 export { SharedReadings } from './shared-readings.ts';
 export {
   LimitReached,

@@ -44,7 +44,7 @@ export interface ReservedUsage {
 }
 
 /**
- * The usage that was let through of one feature, for one customer, in one period of a hard limit. Its fold is a sum, and it
+ * The usage that was let through of one feature, for one customer or for all who share a limit, in one period of it. Its fold is a sum, and it
  * ends with its period.
  */
 export const usageReservation = aggregate({
@@ -58,9 +58,10 @@ export const usageReservation = aggregate({
 const sum = (left: DecimalText, right: DecimalText): DecimalText =>
   textOf(decimal(left).plus(decimal(right)));
 
-/** The customer, the feature and the period that a reservation is of. */
+/** The holder of the limit, the feature and the period that a reservation is of. */
 export interface ReservationPlace {
-  readonly customerId: string;
+  /** The customer; the subscription where several customers use its limit up together. */
+  readonly holderId: string;
   readonly featureId: string;
   /** Null where the limit never starts over. */
   readonly periodStart: Instant | null;
@@ -68,9 +69,9 @@ export interface ReservationPlace {
 
 const digitsOf128Bits = 32;
 
-/** The id of the stream of a customer, a feature and a period. */
-export const reservationId = ({ customerId, featureId, periodStart }: ReservationPlace): string =>
-  sha256(canonicalJson([customerId, featureId, periodStart])).slice(0, digitsOf128Bits);
+/** The id of the stream of a holder, a feature and a period. */
+export const reservationId = ({ holderId, featureId, periodStart }: ReservationPlace): string =>
+  sha256(canonicalJson([holderId, featureId, periodStart])).slice(0, digitsOf128Bits);
 
 /** Use of a period that came by no reservation: figures that lie around it, because it moves while it is read. */
 export interface PlainUsage {
