@@ -15,12 +15,12 @@ import {
 } from './life.ts';
 import { common, moved, movedStretch, never, OwnTime, type Pause } from './own-time.ts';
 import { arrearsFor, Payments } from './payments.ts';
-import type { Addon, Piece } from './pieces.ts';
+import type { Addon, Phase, Piece } from './pieces.ts';
 import { type Open, Rhythm, type Step, type Turn } from './rhythm.ts';
 import { Sold } from './sold.ts';
 
-/** A coupon that the subscription has, from an instant on. */
-type HeldCoupon = ModelCoupon & { readonly from: Moment };
+/** A coupon that the subscription has, from an instant on, with its phase where it is for one that was agreed on at first. */
+type HeldCoupon = ModelCoupon & { readonly from: Moment; readonly of: Phase | null };
 
 /** A coupon of the whole goes on under another plan; those of lines and phases end with them. */
 const isLasting = ({ line, phase, until }: HeldCoupon, at: Moment): boolean =>
@@ -84,6 +84,7 @@ export abstract class Living {
     this.coupons = life.coupons.map((coupon) => ({
       ...coupon,
       from: coupon.from ?? startOf(coupon.phase),
+      of: coupon.phase === null ? null : (this.sold.phases[coupon.phase] ?? null),
     }));
     for (const customer of life.heirs) this.heirs.add(customer);
   }

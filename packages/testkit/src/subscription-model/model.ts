@@ -126,7 +126,9 @@ class Model extends Living {
   #moveTrial({ at, to }: ActOf<'trial'>): boolean {
     if (!this.isTrial || this.cancel !== null) return false;
     if (to < at || to <= this.start || to >= this.end) return false;
-    if (this.sold.phases.some(({ from }) => from > at && from < to)) return false;
+    // The first one begins with the subscription, wherever that lies.
+    const later = this.sold.phases.filter(({ from }) => from !== this.start);
+    if (later.some(({ from }) => from > at && from < to)) return false;
     const before = this.since;
     if (to === before) return true;
     const startOf = (addon: string) =>
@@ -177,6 +179,10 @@ class Model extends Living {
     const isBegun = phase === undefined || phase.from <= at || phase.from === this.start;
     if (isBegun) return false;
     this.#turnTo(this.sold.dropPhase(phase), at);
+    // Its coupons count for nothing.
+    this.coupons = this.coupons.map((each) =>
+      each.of === phase ? { ...each, until: each.from } : each,
+    );
     return true;
   }
 
