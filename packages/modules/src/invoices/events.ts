@@ -1,0 +1,262 @@
+import {
+  type AppliedTaxId,
+  type CouponApplicationId,
+  type Currency,
+  type CustomerId,
+  type DecimalText,
+  type EventOf,
+  type HoldId,
+  type Instant,
+  type InvoiceId,
+  type InvoiceLineId,
+  instantSchema,
+  metadataSchema,
+  type WalletId,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { discountData } from '../coupons/index.ts';
+import {
+  billingReasonSchema,
+  invoiceTypeSchema,
+  lineKindSchema,
+  paymentMethodSchema,
+} from './values.ts';
+
+const text = <Kind extends string>() => z.string().transform((value) => value as Kind);
+/** A figure that was decided is never checked against limits again. */
+const figure = text<DecimalText>();
+const instant = text<Instant>();
+const currency = text<Currency>();
+
+/** The cause of an invoice: its id, and those of its lines, follow from it. */
+const causeData = z.discriminatedUnion('kind', [
+  /**
+   * Settlements of a subscription: the period that has closed and the one that opened at the same instant, or one act.
+   * They are read from the subscription's stream when the invoice is computed.
+   */
+  z.object({
+    kind: z.literal('settlements'),
+    subscription_id: z.string(),
+    /** The first of them; others of the same invoice have its instant. */
+    settlement_id: z.string(),
+    at: instant,
+  }),
+  /** What a request has given. */
+  z.object({ kind: z.literal('request') }),
+  /** Credits that a customer buys: the order in the wallet is completed when this is paid. */
+  z.object({
+    kind: z.literal('purchase'),
+    wallet_id: text<WalletId>(),
+    transaction_id: z.string(),
+  }),
+  /** Usage of the running period that has come to the threshold of its subscription. */
+  z.object({
+    kind: z.literal('threshold'),
+    subscription_id: z.string(),
+    period_index: z.number().int(),
+    until: instant,
+  }),
+  /** A voided invoice that is billed again. */
+  z.object({ kind: z.literal('recalculation'), of: text<InvoiceId>() }),
+]);
+export type InvoiceCause = z.output<typeof causeData>;
+
+const commitmentData = z.object({
+  amount: figure.nullable(),
+  quantity: figure.nullable(),
+  overage_factor: figure,
+  true_up_enabled: z.boolean(),
+  is_windowed: z.boolean(),
+  utilized: figure,
+  overage: figure,
+  true_up: figure,
+});
+
+/** A line with every figure. Amounts are money; discounts, credits and tax are parts of that amount, or on top of it. */
+export const lineData = z.object({
+  id: text<InvoiceLineId>(),
+  kind: lineKindSchema,
+  subscription_id: z.string().nullable(),
+  subscription_line_item_id: z.string().nullable(),
+  entity_type: z.string().nullable(),
+  entity_id: z.string().nullable(),
+  plan_display_name: z.string().nullable(),
+  price_id: z.string().nullable(),
+  price_type: z.enum(['FIXED', 'USAGE']),
+  price_unit: z.string().nullable(),
+  price_unit_amount: figure.nullable(),
+  meter_id: z.string().nullable(),
+  meter_display_name: z.string().nullable(),
+  display_name: z.string(),
+  /** What is charged for; of usage after the allowance. */
+  quantity: figure,
+  /** The usage that an entitlement has made free. */
+  free_quantity: figure.nullable(),
+  /** Before discounts; negative for what is given back. */
+  amount: figure,
+  period_start: instant.nullable(),
+  period_end: instant.nullable(),
+  commitment: commitmentData.nullable(),
+  metadata: metadataSchema,
+  line_discount: figure,
+  invoice_discount: figure,
+  /** Prepaid credits, in money. */
+  credits: figure,
+  tax: figure,
+});
+export type InvoiceLine = z.output<typeof lineData>;
+
+/** A discount that was taken off a line, or off the whole. */
+const couponApplicationData = z.object({
+  id: text<CouponApplicationId>(),
+  line_id: text<InvoiceLineId>().nullable(),
+  coupon_id: z.string(),
+  coupon_association_id: z.string().nullable(),
+  subscription_id: z.string().nullable(),
+  name: z.string(),
+  discount: discountData,
+  original_price: figure,
+  discounted_amount: figure,
+  final_price: figure,
+});
+export type AppliedCoupon = z.output<typeof couponApplicationData>;
+
+/** A tax that was added, on one amount for the whole invoice; each line has its share of it. */
+const appliedTaxData = z.object({
+  id: text<AppliedTaxId>(),
+  tax_rate_id: z.string(),
+  tax_association_id: z.string().nullable(),
+  code: z.string(),
+  name: z.string(),
+  percentage: figure.nullable(),
+  fixed: figure.nullable(),
+  taxable_amount: figure,
+  tax_amount: figure,
+});
+export type AppliedTax = z.output<typeof appliedTaxData>;
+
+const figuresShape = {
+  lines: z.array(lineData),
+  coupons: z.array(couponApplicationData),
+  taxes: z.array(appliedTaxData),
+  subtotal: figure,
+  total_discount: figure,
+  /** Prepaid credits; what a draft would take is only known when it is final. */
+  total_credits: figure,
+  total_tax: figure,
+  total: figure,
+} as const;
+
+/** Every figure of an invoice (E 15.3). */
+export const figuresData = z.object(figuresShape);
+export type InvoiceFigures = z.output<typeof figuresData>;
+
+/** Prepaid credits of one wallet that an invoice takes: held before it is final, captured after. */
+const takenCreditsData = z.object({
+  wallet_id: text<WalletId>(),
+  hold_id: text<HoldId>(),
+  credits: figure,
+  amount: figure,
+});
+export type TakenCredits = z.output<typeof takenCreditsData>;
+
+const changeableShape = {
+  due_date: instant.nullable(),
+  description: z.string().nullable(),
+  invoice_pdf_url: z.string().nullable(),
+  metadata: metadataSchema,
+} as const;
+
+const noteShape = {
+  credit_note_id: z.string(),
+  /** What of each line, before tax and after discounts, and its tax (D59). */
+  lines: z.array(
+    z.object({ line_id: text<InvoiceLineId>(), amount: figure, tax: figure }),
+  ),
+  /** With tax. */
+  amount: figure,
+} as const;
+
+export const invoiceEvents = {
+  /** There is to be an invoice. Its lines come with `InvoiceComputed`. */
+  InvoiceDrafted: z.object({
+    id: text<InvoiceId>(),
+    invoice_type: invoiceTypeSchema,
+    billing_reason: billingReasonSchema,
+    cause: causeData,
+    /** Who pays. */
+    customer_id: text<CustomerId>(),
+    /** Who uses, where that is another. */
+    subscription_customer_id: z.string().nullable(),
+    subscription_id: z.string().nullable(),
+    currency,
+    period_start: instant.nullable(),
+    period_end: instant.nullable(),
+    billing_period: z.string().nullable(),
+    /** Number of the invoice among those of its subscription, from 1 on. */
+    billing_sequence: z.number().int().nullable(),
+    /** A number that the caller has given; null: the sequence gives one. */
+    given_number: z.string().nullable(),
+    /** Days from its finalisation to its due date, where no date was given. */
+    due_days: z.number().int(),
+    ...changeableShape,
+    /** The instant from which it is made final by itself; null: only when somebody asks. */
+    finalizes_at: instant.nullable(),
+    /** How it is collected; null: not by itself. */
+    collection_method: z.enum(['charge_automatically', 'send_invoice']).nullable(),
+    idempotency_key: z.string().nullable(),
+  }),
+  /** Its figures, all anew. */
+  InvoiceComputed: z.object({
+    ...figuresShape,
+    /** The position of the log up to which usage counts; null where no line is of usage. */
+    position: z.string().nullable(),
+  }),
+  /** From here on it is being made final: nothing of it changes but by that (billing: one decision at one position). */
+  FinalizationStarted: z.object({ at: instant }),
+  /** The commit point: number, figures and position stand for ever. */
+  InvoiceFinalized: z.object({
+    ...figuresShape,
+    invoice_number: z.string(),
+    position: z.string().nullable(),
+    due_date: instant.nullable(),
+    taken: z.array(takenCreditsData),
+  }),
+  /** There was nothing to bill (D58). */
+  InvoiceSkipped: z.object({ ...figuresShape, position: z.string().nullable() }),
+  InvoiceChanged: z.object({ changes: z.object(changeableShape).partial() }),
+  /** Money has come; once for each payment. */
+  PaymentSettled: z.object({
+    payment_id: z.string(),
+    method: paymentMethodSchema,
+    amount: figure,
+  }),
+  /** Money of a payment was given back. */
+  PaymentReturned: z.object({ payment_id: z.string(), amount: figure }),
+  /** What is known of a payment that has not come. */
+  PaymentNoted: z.object({
+    payment_id: z.string().nullable(),
+    payment_status: z.enum(['INITIATED', 'PENDING', 'PROCESSING', 'FAILED']),
+  }),
+  /** A credit note lowers what is owed. */
+  InvoiceAdjusted: z.object(noteShape),
+  AdjustmentReversed: z.object({ credit_note_id: z.string() }),
+  /** A credit note gives back what was paid. */
+  InvoiceRefunded: z.object(noteShape),
+  FellOverdue: z.object({ at: instantSchema }),
+  CommunicationTriggered: z.object({}),
+  InvoiceVoided: z.object({
+    /** The money on it, which goes to a wallet of the customer (D60). */
+    money: figure,
+    /** Prepaid credits that come back to their lots. */
+    taken: z.array(takenCreditsData),
+  }),
+  /** Another invoice bills again what this one, which is void, has billed. */
+  InvoiceReplaced: z.object({ by: text<InvoiceId>() }),
+} as const;
+
+export type InvoiceEvent = EventOf<typeof invoiceEvents>;
+export type InvoiceEventData<Type extends InvoiceEvent['type']> = Extract<
+  InvoiceEvent,
+  { readonly type: Type }
+>['data'];
