@@ -18,6 +18,7 @@ import { type EnvironmentCloneRoutes, environmentClones } from './environment-cl
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
+import { type InvoiceRoutes, invoices } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
@@ -46,6 +47,7 @@ export * from './events/index.ts';
 export * from './features/index.ts';
 export * from './folding-packages.ts';
 export * from './groups/index.ts';
+export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
 export * from './pricing-units/index.ts';
@@ -75,6 +77,7 @@ export type ApiRoutes = TenancyRoutes &
   ClockRoutes &
   WalletRoutes &
   SubscriptionRoutes &
+  InvoiceRoutes &
   UsageRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -141,6 +144,7 @@ const businessModules = ({
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
   subscriptions,
+  invoices,
   checkpoints,
 ];
 

@@ -84,6 +84,7 @@ export const lineData = z.object({
   price_id: z.string().nullable(),
   price_type: z.enum(['FIXED', 'USAGE']),
   price_unit: z.string().nullable(),
+  price_unit_id: z.string().nullable(),
   price_unit_amount: figure.nullable(),
   meter_id: z.string().nullable(),
   meter_display_name: z.string().nullable(),
@@ -167,12 +168,18 @@ const changeableShape = {
   metadata: metadataSchema,
 } as const;
 
+/** The messages about an invoice that can be asked for again: what comes after `invoice.`. */
+export const requestableMessages = [
+  'update',
+  'update.finalized',
+  'update.payment',
+  'update.voided',
+] as const;
+
 const noteShape = {
   credit_note_id: z.string(),
   /** What of each line, before tax and after discounts, and its tax (D59). */
-  lines: z.array(
-    z.object({ line_id: text<InvoiceLineId>(), amount: figure, tax: figure }),
-  ),
+  lines: z.array(z.object({ line_id: text<InvoiceLineId>(), amount: figure, tax: figure })),
   /** With tax. */
   amount: figure,
 } as const;
@@ -245,6 +252,8 @@ export const invoiceEvents = {
   InvoiceRefunded: z.object(noteShape),
   FellOverdue: z.object({ at: instantSchema }),
   CommunicationTriggered: z.object({}),
+  /** Somebody asks for a message about the invoice as it is, such as one that was lost on its way. */
+  MessageRequested: z.object({ message: z.enum(requestableMessages) }),
   InvoiceVoided: z.object({
     /** The money on it, which goes to a wallet of the customer (D60). */
     money: figure,

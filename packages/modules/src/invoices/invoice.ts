@@ -168,6 +168,7 @@ function after(
     case 'FellOverdue':
       return { ...invoice, overdue_at: event.data.at };
     case 'CommunicationTriggered':
+    case 'MessageRequested':
       return invoice;
     case 'InvoiceVoided':
       return { ...invoice, is_finalizing: false, invoice_status: 'VOIDED', voided_at: at };
@@ -194,8 +195,11 @@ export interface InvoiceAmounts {
   readonly refunded_amount: DecimalText;
 }
 
-/** `amount_due` is the total less adjustments; what was paid and went back counts as not paid (E 15.7 B, D59, D60). */
-export function amountsOf({ total, payments, notes }: Invoice): InvoiceAmounts {
+/**
+ * `amount_due` is the total less adjustments; what was paid and went back counts as not paid (E 15.7 B, D59, D60). Of an
+ * invoice that is void nothing remains to be paid.
+ */
+export function amountsOf({ total, payments, notes, invoice_status }: Invoice): InvoiceAmounts {
   const ofKind = (kind: AppliedNote['kind']): DecimalText =>
     sum(notes.flatMap((note) => (note.kind === kind ? [note.amount] : [])));
   const adjustment_amount = ofKind('ADJUSTMENT');
@@ -204,7 +208,7 @@ export function amountsOf({ total, payments, notes }: Invoice): InvoiceAmounts {
     (all, { amount, returned }) => all.plus(decimal(amount)).minus(decimal(returned)),
     zero,
   );
-  const left = due.minus(paid);
+  const left = invoice_status === 'VOIDED' ? zero : due.minus(paid);
   return {
     amount_due: textOf(due),
     amount_paid: textOf(paid),
@@ -218,12 +222,15 @@ export function amountsOf({ total, payments, notes }: Invoice): InvoiceAmounts {
 /** The payment status, which follows from everything else (E 16 B). */
 export function paymentStatusOf(invoice: Invoice): PaymentStatus {
   const { amount_remaining, overpaid_amount, amount_paid, refunded_amount } = amountsOf(invoice);
+  if (invoice.invoice_status === 'VOIDED') {
+    const isFunded = amount_paid !== '0' || invoice.taken.length > 0;
+    return isFunded ? 'REFUNDED' : (invoice.noted ?? 'PENDING');
+  }
   if (refunded_amount !== '0') {
     return decimal(refunded_amount).cmp(decimal(amount_paid)) >= 0
       ? 'REFUNDED'
       : 'PARTIALLY_REFUNDED';
   }
-  if (invoice.invoice_status === 'VOIDED' && amount_paid !== '0') return 'REFUNDED';
   if (overpaid_amount !== '0') return 'OVERPAID';
   if (invoice.invoice_status === 'FINALIZED' && amount_remaining === '0') return 'SUCCEEDED';
   return invoice.noted ?? 'PENDING';

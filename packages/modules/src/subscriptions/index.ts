@@ -34,6 +34,8 @@ import { subscriptionUsageRoutes } from './usage/routes.ts';
 
 export { grantsOf } from './entitlements/grants.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
+export { subscriptionTable } from './projection.ts';
+export { subscriptionSchema } from './schema.ts';
 export { subscription } from './subscription.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 

@@ -26,6 +26,7 @@ export {
   taxAssociationRecords,
   updateAssociation,
 } from './tax-association.ts';
+export { taxRateSchema } from './rate-schema.ts';
 export { taxRate, taxRateRecords, taxRateReference, taxRateView } from './tax-rate.ts';
 
 /** Tax rates, and to whom they are attached. */
