@@ -24,6 +24,7 @@ import { type OfferRoutes, offersWith } from './offers/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
+import { type SettingRoutes, settings } from './settings/index.ts';
 import {
   chargesOf,
   grantsOf,
@@ -53,6 +54,7 @@ export * from './offers/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
 export * from './secrets.ts';
+export * from './settings/index.ts';
 export * from './subscriptions/index.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
@@ -78,6 +80,7 @@ export type ApiRoutes = TenancyRoutes &
   WalletRoutes &
   SubscriptionRoutes &
   InvoiceRoutes &
+  SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -140,6 +143,7 @@ const businessModules = ({
   catalogTransfer,
   environmentClones({ directory }),
   environmentClocks({ clocks }),
+  settings,
   wallets,
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),

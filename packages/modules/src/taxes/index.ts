@@ -19,6 +19,7 @@ export {
   carryOutBrought,
   taxRateOverridesSchema,
 } from './overrides.ts';
+export { taxRateSchema } from './rate-schema.ts';
 export {
   createAssociation,
   deleteAssociation,
@@ -26,7 +27,6 @@ export {
   taxAssociationRecords,
   updateAssociation,
 } from './tax-association.ts';
-export { taxRateSchema } from './rate-schema.ts';
 export { taxRate, taxRateRecords, taxRateReference, taxRateView } from './tax-rate.ts';
 
 /** Tax rates, and to whom they are attached. */
