@@ -274,6 +274,7 @@ function actByItself(
     store,
     reactions: slices.flatMap((slice) => slice.reactions ?? []),
     reader: readers.reader,
+    factsOf,
     metrics,
   });
   started.add(reactions, stop);
@@ -282,7 +283,7 @@ function actByItself(
     ...common,
     time,
     work: slices.flatMap((slice) => slice.dueWork ?? []),
-    run: dueRunner({ streams, log, metrics, factsOf }),
+    run: dueRunner({ streams, log, metrics, reader: readers.reader, factsOf }),
     isActive: () => areClocksKnown && common.isActive(),
   };
   const mayAdvance = () => due.isActive() && isLevel(projector);
@@ -296,6 +297,7 @@ function actByItself(
       ...common,
       work: factWork,
       tracker,
+      reader: readers.reader,
       factsOf,
       time,
       metrics,
