@@ -1,12 +1,12 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
 import { type LineCommitment, type RatedCommitment, rateCommitment } from '../../rating/index.ts';
-import { lineChangeOf } from '../events.ts';
+import { lineChangeOf, type SubscriptionEvent } from '../events.ts';
 import type { Line, LineData } from '../lines/line.ts';
-import { closingLines, type SettlementCommitment } from '../settlement/index.ts';
+import { closingLines, type Settlement, type SettlementCommitment } from '../settlement/index.ts';
 import { type Subscription, subscription } from '../subscription.ts';
 import { linesOf, settlementContext } from '../time/due.ts';
-import { type Charging, exactCostOf, ratedUsage, type UsedCommitments } from './rated-line.ts';
+import { type BilledStretch, type Charging, exactCostOf, ratedUsage, type UsedCommitments } from './rated-line.ts';
 
 /**
  * The commitments that usage of the period that runs is held against, as its settlement will have it. A span that is not within that
@@ -21,13 +21,13 @@ export function heldIn(state: Subscription, span: Span): readonly SettlementComm
 
 /** The commitment of a line in a span of the period that runs, with what was used of it before; null for none. */
 export async function usedCommitment(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
   line: Line,
   part: Span,
   held: readonly SettlementCommitment[],
 ): Promise<UsedCommitments | null> {
-  const { state } = charging;
+  const { state, isClosing = false } = charging;
   const { commitment } = line;
   const { opened } = state;
   if (commitment?.windowed && opened !== null && part.start >= opened.start) {
@@ -35,7 +35,7 @@ export async function usedCommitment(
       kind: 'windowed',
       terms: commitment,
       slots: [],
-      as_of: context.now,
+      as_of: isClosing ? part.end : context.now,
     };
     return { gross: windowed, net: windowed };
   }
@@ -51,7 +51,7 @@ export async function usedCommitment(
     kind: 'term',
     terms,
     prior: sumOf(earlier.map(of)),
-    closes_term: false,
+    closes_term: isClosing,
   });
   return {
     gross: used(({ gross }) => exactCostOf(gross)),
@@ -61,7 +61,7 @@ export async function usedCommitment(
 
 /** The commitment of all usage over lines that were rated, with what was used of it before; null for none. */
 export async function ratedCommitment(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
   span: Span,
   lines: readonly {
@@ -82,7 +82,7 @@ export async function ratedCommitment(
       overage_factor: all.overage_factor,
       prior: sumOf(earlier.map((each) => each[which].amount)),
       // The rest is charged when the period is closed.
-      trues_up: false,
+      trues_up: charging.isClosing === true && all.true_up,
       lines: lines.map((line) => ({ line_id: line.line_id, amount: line[which] })),
     });
   return { gross: rated('gross'), net: rated('net') };
@@ -93,7 +93,7 @@ const sumOf = (amounts: readonly string[]): DecimalText =>
 
 /** Everything that was used of a commitment before an instant, rated as it was billed: period by period, line by line. */
 async function usedBefore(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
   { line_item_id, span }: SettlementCommitment,
   until: Span['start'],
@@ -102,8 +102,9 @@ async function usedBefore(
   if (span.start >= until || state.opened === null) return [];
   const isOf = (id: string): boolean => line_item_id === null || line_item_id === id;
   const rated = [];
-  for (const { line, span: billed } of await billedSince(context, state.id, span.start)) {
-    if (isOf(line.id)) rated.push(await ratedUsage(context, charging, line, billed));
+  const before = charging.billed ?? (await billedBy(context, state.id));
+  for (const { line, span: billed } of before) {
+    if (billed.start >= span.start && isOf(line.id)) rated.push(await ratedUsage(context, charging, line, billed));
   }
   for (const line of state.lines.filter(({ id, price }) => price.type === 'USAGE' && isOf(id))) {
     const start = line.start_date > state.opened.start ? line.start_date : state.opened.start;
@@ -113,23 +114,27 @@ async function usedBefore(
   return rated;
 }
 
-/** The usage that settlements have billed since an instant, each stretch with the line as it was sold. */
-async function billedSince(
-  context: RequestContext,
-  id: string,
-  since: Span['start'],
-): Promise<readonly { readonly line: LineData; readonly span: Span }[]> {
+/** The usage that settlements have billed by now, each stretch with the line as it was sold. */
+async function billedBy(context: AskingContext, id: string): Promise<readonly BilledStretch[]> {
   const lines = new Map<string, LineData>();
-  const billed: { line: LineData; span: Span }[] = [];
+  const billed: BilledStretch[] = [];
   for await (const event of context.history(subscription, id)) {
-    const begun =
-      event.type === 'SubscriptionCreated' ? event.data.lines : (lineChangeOf(event)?.begun ?? []);
-    for (const line of begun) lines.set(line.id, line);
-    if (event.type !== 'SettlementRecorded') continue;
-    for (const settled of event.data.lines) {
-      const line = settled.kind === 'usage' ? lines.get(settled.line_item_id) : undefined;
-      if (line && settled.span.start >= since) billed.push({ line, span: settled.span });
-    }
+    for (const line of linesBegunBy(event)) lines.set(line.id, line);
+    if (event.type === 'SettlementRecorded') billed.push(...billedIn(event.data, lines));
   }
   return billed;
 }
+
+/** The usage that a settlement bills. */
+export const billedIn = (
+  { lines: settled }: Settlement,
+  lines: ReadonlyMap<string, LineData>,
+): readonly BilledStretch[] =>
+  settled.flatMap((each) => {
+    const line = each.kind === 'usage' ? lines.get(each.line_item_id) : undefined;
+    return each.kind === 'usage' && line ? [{ line, span: each.span }] : [];
+  });
+
+/** The lines that begin with an event, as they are sold. */
+export const linesBegunBy = (event: SubscriptionEvent): readonly LineData[] =>
+  event.type === 'SubscriptionCreated' ? event.data.lines : (lineChangeOf(event)?.begun ?? []);

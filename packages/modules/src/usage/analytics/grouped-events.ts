@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, Span } from '@counterfoil/kernel';
 import { type SqlBool, sql } from 'kysely';
 import { accountNumbers } from '../numbers.ts';
@@ -12,7 +12,7 @@ const portion = 20_000;
 
 /** The events of a span in the order of their time and, at one instant, of the log, page by page. */
 export async function* groupedEvents(
-  context: RequestContext,
+  context: AskingContext,
   question: Pick<BreakdownQuestion, 'of' | 'filters' | 'sources'>,
   span: Span,
 ): AsyncGenerator<GroupedEvent> {
@@ -39,7 +39,7 @@ interface Row {
 }
 
 const selectPage = (
-  context: RequestContext,
+  context: AskingContext,
   choice: EventChoice,
   { start, end }: Span,
   after: Row | null,

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
 import { decimal, type Span } from '@counterfoil/kernel';
 import { sql } from 'kysely';
@@ -107,7 +107,7 @@ export interface SampledEvents {
 
 /** The number of different values that a property has among some of the events of a span. */
 export async function valuesAmong(
-  context: RequestContext,
+  context: AskingContext,
   property: string,
   { of, span, events }: SampledEvents,
 ): Promise<number> {
