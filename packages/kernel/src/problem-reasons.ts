@@ -14,6 +14,7 @@ export const problemReasons = {
   exists: 'The record exists already',
   hold_ended: 'The hold is not open: it was captured or voided, or has expired',
   hold_of_debit: 'The hold belongs to a debit of the customer, which ends it',
+  hold_of_invoice: 'The hold belongs to an invoice, which ends it',
   hold_exceeded: 'More credits are to be captured than the hold has',
   immutable: 'What is asked to change never changes',
   in_use: 'Other records refer to the record',

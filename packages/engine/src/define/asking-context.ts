@@ -58,3 +58,19 @@ export interface AskingContext extends Records {
    */
   beside(): CommandContext;
 }
+
+/** The same questions, with other reads of facts. */
+export const askingWith = (context: AskingContext, facts: FactReads): AskingContext => ({
+  now: context.now,
+  principal: context.principal,
+  recalled: context.recalled,
+  facts,
+  get read() {
+    return context.read;
+  },
+  load: (aggregate, id) => context.load(aggregate, id),
+  holderOf: (aggregate, name, value) => context.holderOf(aggregate, name, value),
+  history: (aggregate, id, range) => context.history(aggregate, id, range),
+  factsByNow: () => context.factsByNow(),
+  beside: () => context.beside(),
+});

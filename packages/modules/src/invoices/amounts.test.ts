@@ -152,6 +152,18 @@ test('an amount off a charge that has come to several lines is taken off once', 
   );
 });
 
+test('a coupon that is for some lines only leaves the others as they are', () => {
+  const bill = billOf({ lines: 'u10 f20 u30', whole: '10% 5' });
+  const coupons = bill.coupons.map((coupon, index) => ({
+    ...coupon,
+    line_ids: bill.lines.filter((_, place) => place !== index).map(({ id }) => id),
+  }));
+  assert.equal(
+    figuresOf({ ...bill, coupons }).lines.map(({ invoice_discount }) => invoice_discount),
+    ['1.35', '2', '6.65'],
+  );
+});
+
 test('what is left of a line is its net amount', () => {
   const { lines } = figuresOf(billOf({ lines: 'f100', ofLines: { 0: '10%' }, whole: '20%' }));
   assert.is(String(lines[0] && netOf(lines[0])), '72');

@@ -10,6 +10,7 @@ import {
   spread,
   textOf,
   zero,
+  zeroText,
 } from '@counterfoil/kernel';
 import type { AppliedCoupon, AppliedTax, InvoiceFigures, InvoiceLine } from './events.ts';
 
@@ -22,8 +23,10 @@ export interface BilledCoupon
     AppliedCoupon,
     'id' | 'line_id' | 'original_price' | 'discounted_amount' | 'final_price'
   > {
-  /** The lines that it is for, each on its own; null: for the whole. */
-  readonly line_ids: readonly InvoiceLineId[] | null;
+  /** Whether it is taken off each of its lines on its own, or off all of them together. */
+  readonly level: 'line' | 'whole';
+  /** The lines that it is for. */
+  readonly line_ids: readonly InvoiceLineId[];
   /** The id of its application to a line, or to the whole. */
   readonly idFor: (lineId: InvoiceLineId | null) => AppliedCoupon['id'];
 }
@@ -41,7 +44,7 @@ export interface PayingCredits {
 export interface Bill {
   readonly currency: Currency;
   readonly lines: readonly BilledLine[];
-  /** In the order in which they are taken off; those of lines come before those of the whole. */
+  /** In the order in which they are taken off; all that are taken off single lines come first. */
   readonly coupons: readonly BilledCoupon[];
   readonly taxes: readonly BilledTax[];
   /** In the order in which wallets are drawn. */
@@ -50,7 +53,7 @@ export interface Bill {
 
 /**
  * Every figure of an invoice (E 15.3, 20 B, 21 B): discounts of lines, one after the other on what is left of each; discounts
- * of the whole, one after the other, spread by largest remainder; taxes, each on what is left; prepaid credits, which are a
+ * of several together, one after the other, each spread by largest remainder; taxes, each on what is left; prepaid credits, which are a
  * means of payment and lower no tax. A percentage is taken of what is charged and of what is given back (negative lines)
  * apart, and an amount of what is charged alone, so that no line comes to less than nothing by a discount. Where the lines
  * come to less than nothing the total is zero, and `givenBack` tells the rest.
@@ -60,27 +63,38 @@ export interface Bill {
 export function figuresOf(bill: Bill): InvoiceFigures {
   const ofLines = withLineCoupons(bill);
   const ofWhole = withCouponsOfWhole(bill, ofLines.nets);
-  const { nets } = ofWhole;
-  const taxed = withTaxes(bill, nets);
-  const credits = creditsOn(bill, nets);
+  const taxed = withTaxes(bill, ofWhole.nets);
   const lines = bill.lines.map((line, index) => ({
     ...line,
     line_discount: textOf(ofLines.discounts[index] ?? zero),
     invoice_discount: textOf(ofWhole.discounts[index] ?? zero),
-    credits: textOf(credits[index] ?? zero),
+    credits: zeroText,
     tax: textOf(taxed.shares[index] ?? zero),
   }));
+  const coupons = [...ofLines.applied, ...ofWhole.applied];
+  return withCredits({ coupons, taxes: taxed.taxes, lines }, bill.credits);
+}
+
+/** The figures of an invoice with these credits on its lines, whatever was on them before. */
+export function withCredits(
+  { coupons, taxes, ...figures }: Pick<InvoiceFigures, 'lines' | 'coupons' | 'taxes'>,
+  credits: readonly PayingCredits[],
+): InvoiceFigures {
+  const paid = creditsOn(figures.lines, credits);
+  const lines = figures.lines.map((line, index) => ({
+    ...line,
+    credits: textOf(paid[index] ?? zero),
+  }));
   const sums = sumsOf(lines);
-  const total = totalOf(sums);
   return {
     lines,
-    coupons: [...ofLines.applied, ...ofWhole.applied],
-    taxes: taxed.taxes,
+    coupons,
+    taxes,
     subtotal: textOf(sums.amount),
     total_discount: textOf(sums.discount),
     total_credits: textOf(sums.credits),
     total_tax: textOf(sums.tax),
-    total: textOf(notBelowZero(total)),
+    total: textOf(notBelowZero(totalOf(sums))),
   };
 }
 
@@ -167,7 +181,7 @@ function withLineCoupons({ currency, lines, coupons }: Bill): Discounted {
   const applied: AppliedCoupon[] = [];
   const nets = lines.map(({ amount }) => decimal(amount));
   for (const coupon of coupons) {
-    if (coupon.line_ids === null) continue;
+    if (coupon.level !== 'line') continue;
     const { discount } = coupon;
     let left = discount.type === 'fixed' ? decimal(discount.amount_off) : null;
     for (const [index, { id }] of lines.entries()) {
@@ -184,30 +198,29 @@ function withLineCoupons({ currency, lines, coupons }: Bill): Discounted {
 }
 
 function withCouponsOfWhole(
-  { currency, coupons }: Pick<Bill, 'currency' | 'coupons'>,
+  { currency, lines, coupons }: Bill,
   before: readonly Decimal[],
 ): Discounted {
   const applied: AppliedCoupon[] = [];
-  const whole = sidesOf(before);
-  let rest = whole;
+  let nets = before;
   for (const coupon of coupons) {
-    if (coupon.line_ids !== null) continue;
-    const taken = discountOn(rest, coupon.discount, currency, null);
-    applied.push(...applicationOf(coupon, null, both(rest), both(taken)));
-    rest = { charged: rest.charged.minus(taken.charged), back: rest.back.minus(taken.back) };
+    if (coupon.level !== 'whole') continue;
+    const own = lines.map(({ id }, index) =>
+      coupon.line_ids.includes(id) ? (nets[index] ?? zero) : zero,
+    );
+    const price = sidesOf(own);
+    const taken = discountOn(price, coupon.discount, currency, null);
+    const shares = spreadOver(taken, own, currency);
+    applied.push(...applicationOf(coupon, null, both(price), both(taken)));
+    nets = nets.map((net, index) => net.minus(shares[index] ?? zero));
   }
-  const taken = {
-    charged: whole.charged.minus(rest.charged),
-    back: whole.back.minus(rest.back),
-  };
-  const discounts = spreadOver(taken, before, currency);
-  const nets = before.map((net, index) => net.minus(discounts[index] ?? zero));
+  const discounts = before.map((net, index) => net.minus(nets[index] ?? zero));
   return { discounts, nets, applied };
 }
 
 /** The record of a discount; none where nothing was taken off. */
 function applicationOf(
-  { line_ids: _, idFor, ...coupon }: BilledCoupon,
+  { level: _level, line_ids: _lines, idFor, ...coupon }: BilledCoupon,
   line_id: InvoiceLineId | null,
   price: Decimal,
   taken: Decimal,
@@ -270,17 +283,18 @@ function taxOn(base: Sides, { percentage, fixed }: BilledTax, currency: Currency
 
 /** Credits on each line: wallets in their order, each on the lines that it may pay, in theirs. */
 function creditsOn(
-  { lines, credits }: Pick<Bill, 'lines' | 'credits'>,
-  nets: readonly Decimal[],
+  lines: InvoiceFigures['lines'],
+  credits: readonly PayingCredits[],
 ): readonly Decimal[] {
+  const nets = lines.map(netOf);
   const paid = nets.map(() => zero);
   // What is given back lowers what there is to pay.
   let open = notBelowZero(sum(nets));
   for (const wallet of credits) {
     let left = smaller(decimal(wallet.amount), open);
     for (const [index, line] of lines.entries()) {
-      const unpaid = notBelowZero((nets[index] ?? zero).minus(paid[index] ?? zero));
       if (!mayPay(wallet, line)) continue;
+      const unpaid = notBelowZero((nets[index] ?? zero).minus(paid[index] ?? zero));
       const taken = smaller(unpaid, left);
       paid[index] = (paid[index] ?? zero).plus(taken);
       left = left.minus(taken);

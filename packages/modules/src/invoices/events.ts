@@ -161,6 +161,22 @@ const takenCreditsData = z.object({
 });
 export type TakenCredits = z.output<typeof takenCreditsData>;
 
+/** What is decided about the rest of a finalisation before any of it is done. */
+const finalizationPlan = z.object({
+  /** The wallets whose credits may pay, in the order in which they are drawn. */
+  wallets: z.array(text<WalletId>()),
+  /** The sequence that gives the number; null: the caller has given one, or nothing is billed. */
+  numbering: z
+    .object({
+      prefix: z.string(),
+      separator: z.string(),
+      suffix_length: z.number().int(),
+      start_sequence: z.number().int(),
+    })
+    .nullable(),
+});
+export type FinalizationPlan = z.output<typeof finalizationPlan>;
+
 const changeableShape = {
   due_date: instant.nullable(),
   description: z.string().nullable(),
@@ -218,6 +234,8 @@ export const invoiceEvents = {
     ...figuresShape,
     /** The position of the log up to which usage counts; null where no line is of usage. */
     position: z.string().nullable(),
+    /** Set where it is being made final: what follows is done once, whatever is set or chosen otherwise meanwhile. */
+    plan: finalizationPlan.nullable().default(null),
   }),
   /** From here on it is being made final: nothing of it changes but by that (billing: one decision at one position). */
   FinalizationStarted: z.object({ at: instant }),

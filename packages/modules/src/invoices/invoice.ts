@@ -15,6 +15,7 @@ import {
   zeroText,
 } from '@counterfoil/kernel';
 import {
+  type FinalizationPlan,
   type InvoiceEvent,
   type InvoiceEventData,
   type InvoiceFigures,
@@ -47,6 +48,8 @@ export interface Invoice
   readonly invoice_number: string | null;
   /** The position of the log up to which usage counts. */
   readonly position: string | null;
+  /** What is decided about the rest of its finalisation; null before. */
+  readonly plan: FinalizationPlan | null;
   readonly taken: readonly TakenCredits[];
   readonly payments: readonly InvoicePayment[];
   readonly notes: readonly AppliedNote[];
@@ -86,6 +89,7 @@ function evolve(state: InvoiceState, event: Stamped<InvoiceEvent>): InvoiceState
       is_finalizing: false,
       invoice_number: null,
       position: null,
+      plan: null,
       taken: [],
       payments: [],
       notes: [],

@@ -27,10 +27,13 @@ const lineId = (index: number): InvoiceLineId => `inv_line_${index}` as InvoiceL
 export function billOf({ currency = 'usd', lines, ofLines = {}, whole, taxes, credits }: TestBill): Bill {
   const ofOne = Object.entries(ofLines).flatMap(([index, discounts]) =>
     words(discounts).map((text, place) =>
-      couponOf(text, `${index}.${place}`, [lineId(Number(index))], currency),
+      couponOf(text, `${index}.${place}`, 'line', [lineId(Number(index))], currency),
     ),
   );
-  const ofAll = words(whole).map((text, place) => couponOf(text, `${place}`, null, currency));
+  const all = words(lines).map((_, index) => lineId(index));
+  const ofAll = words(whole).map((text, place) =>
+    couponOf(text, `${place}`, 'whole', all, currency),
+  );
   return {
     currency: currency as Currency,
     lines: words(lines).map(lineOf),
@@ -67,13 +70,15 @@ const lineOf = (text: string, index: number): BilledLine => ({
 const couponOf = (
   text: string,
   name: string,
-  line_ids: readonly InvoiceLineId[] | null,
+  level: BilledCoupon['level'],
+  line_ids: readonly InvoiceLineId[],
   currency: string,
 ): BilledCoupon => ({
   coupon_id: `coupon_${name}`,
   coupon_association_id: null,
   subscription_id: null,
   name,
+  level,
   line_ids,
   idFor: (id) => `coupon_app_${name}_${id}` as CouponApplicationId,
   discount: text.endsWith('%')

@@ -18,10 +18,12 @@ export function amountsByOracle(given: TestBill, digits: number) {
     }
   }
   const afterLines = [...nets];
-  let rest = total(nets);
-  for (const word of words(given.whole)) rest -= discountOf(word, rest, digits);
-  const ofWhole = sharedOut(total(afterLines) - rest, afterLines);
-  const left = afterLines.map((net, index) => net - (ofWhole[index] ?? 0n));
+  const left = [...nets];
+  for (const word of words(given.whole)) {
+    const shares = sharedOut(discountOf(word, total(left), digits), left);
+    for (const [index, share] of shares.entries()) left[index] = (left[index] ?? 0n) - share;
+  }
+  const ofWhole = afterLines.map((net, index) => net - (left[index] ?? 0n));
   const taxable = total(left);
   let tax = 0n;
   for (const word of words(given.taxes)) {

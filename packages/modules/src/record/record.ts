@@ -1,4 +1,5 @@
 import {
+  type AskingContext,
   type ColumnTypes,
   type Embeds,
   type Projection,

@@ -32,11 +32,19 @@ import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
+export { type RatedSettlement, type RatedStretch, type RatingMoment, rateSettled } from './billing/rated.ts';
+export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export type { CouponData } from './coupons/association.ts';
+export { takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
+export { isInherited, payerOf } from './families/family.ts';
+export type { LineData } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
-export { subscription } from './subscription.ts';
+export type { Settlement, SettlementLine } from './settlement/index.ts';
+export { type Subscription, subscription } from './subscription.ts';
+export { nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */

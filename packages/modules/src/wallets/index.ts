@@ -15,6 +15,14 @@ import { wallet } from './wallet.ts';
 
 export { createWallet, loadCredits } from './decisions.ts';
 export type { CreatedData as NewWallet } from './events.ts';
+export { inWalletOrder } from './customer-debits/order.ts';
+export {
+  captureForInvoice,
+  giveUpForInvoice,
+  heldForInvoice,
+  holdForInvoice,
+  type InvoiceCredits,
+} from './invoice-credits/decisions.ts';
 export type { Load } from './ledger/entries.ts';
 export { walletTable } from './projection.ts';
 export { realTimeBalance } from './queries.ts';

@@ -2,7 +2,7 @@ import type { AskingContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
 import { type LineCommitment, type RatedCommitment, rateCommitment } from '../../rating/index.ts';
 import { lineChangeOf, type SubscriptionEvent } from '../events.ts';
-import type { Line, LineData } from '../lines/line.ts';
+import type { LineData } from '../lines/line.ts';
 import { closingLines, type Settlement, type SettlementCommitment } from '../settlement/index.ts';
 import { type Subscription, subscription } from '../subscription.ts';
 import { linesOf, settlementContext } from '../time/due.ts';
@@ -23,7 +23,7 @@ export function heldIn(state: Subscription, span: Span): readonly SettlementComm
 export async function usedCommitment(
   context: AskingContext,
   charging: Charging,
-  line: Line,
+  line: Pick<LineData, 'id' | 'commitment'>,
   part: Span,
   held: readonly SettlementCommitment[],
 ): Promise<UsedCommitments | null> {
@@ -99,13 +99,15 @@ async function usedBefore(
   until: Span['start'],
 ) {
   const { state } = charging;
-  if (span.start >= until || state.opened === null) return [];
+  if (span.start >= until) return [];
   const isOf = (id: string): boolean => line_item_id === null || line_item_id === id;
   const rated = [];
   const before = charging.billed ?? (await billedBy(context, state.id));
   for (const { line, span: billed } of before) {
     if (billed.start >= span.start && isOf(line.id)) rated.push(await ratedUsage(context, charging, line, billed));
   }
+  // Of a period that is over, what comes before the stretch was billed.
+  if (charging.isClosing || state.opened === null) return rated;
   for (const line of state.lines.filter(({ id, price }) => price.type === 'USAGE' && isOf(id))) {
     const start = line.start_date > state.opened.start ? line.start_date : state.opened.start;
     const end = line.end_date !== null && line.end_date < until ? line.end_date : until;
