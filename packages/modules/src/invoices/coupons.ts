@@ -33,7 +33,7 @@ export const couponUse = aggregate({
   scope: 'environment',
   events,
   initial: null as CouponUse | null,
-  evolve: (state, event): CouponUse | null => {
+  evolve: (_state, event): CouponUse | null => {
     switch (event.type) {
       case 'CouponUsed':
         return event.data;

@@ -37,9 +37,11 @@ const causeData = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('settlements'),
     subscription_id: z.string(),
-    /** The first of them; others of the same invoice have its instant. */
+    /** The first of them. */
     settlement_id: z.string(),
     at: instant,
+    /** True where those of the end and the beginning of periods at that instant belong to it too. */
+    of_period: z.boolean().default(false),
   }),
   /** What a request has given. */
   z.object({ kind: z.literal('request') }),

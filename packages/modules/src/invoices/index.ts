@@ -1,8 +1,14 @@
 import { module } from '@counterfoil/engine/define';
+import { couponUse } from './coupons.ts';
+import { settlementsDrafted } from './drafting/reactions.ts';
+import { draftsDue } from './finalizing/due.ts';
+import { creditsCaptured, finalizationCarriedOut } from './finalizing/reactions.ts';
 import { invoice } from './invoice.ts';
 import { invoiceTable } from './projection.ts';
 import { invoicePublicEvents } from './public-events.ts';
 import { invoiceRoutes } from './routes.ts';
+import { invoiceSequence } from './sequence.ts';
+import { usageOfTables } from './usage-readings.ts';
 
 export { amountsOf, type Invoice, invoice, paymentStatusOf } from './invoice.ts';
 export { invoiceTable } from './projection.ts';
@@ -14,10 +20,16 @@ const routes = { ...invoiceRoutes };
 /** What customers owe, from the draft to the last payment. */
 export const invoices = module({
   name: 'invoices',
-  aggregates: [invoice],
+  aggregates: [invoice, invoiceSequence, couponUse],
   tables: [invoiceTable],
   routes,
   publicEvents: [invoicePublicEvents],
+  reactions: [
+    settlementsDrafted(usageOfTables),
+    finalizationCarriedOut(usageOfTables),
+    creditsCaptured,
+  ],
+  dueWork: [draftsDue],
 });
 
 /** The routes with their exact types, for the typed client. */

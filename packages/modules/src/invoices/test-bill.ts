@@ -54,6 +54,7 @@ const lineOf = (text: string, index: number): BilledLine => ({
   price_id: null,
   price_type: text.startsWith('u') ? 'USAGE' : 'FIXED',
   price_unit: null,
+  price_unit_id: null,
   price_unit_amount: null,
   meter_id: null,
   meter_display_name: null,

@@ -44,6 +44,8 @@ export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
 export { type Subscription, subscription } from './subscription.ts';
+export { subscriptionBefore } from './change/start.ts';
+export { periodNumberAt } from './time/cycle.ts';
 export { nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 

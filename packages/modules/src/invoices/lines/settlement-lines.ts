@@ -203,6 +203,7 @@ function commonOf(settled: BilledSettlement, line: LineData | null, span: Span) 
     plan_display_name: entity_name,
     price_id: price.id as string,
     price_unit: price.price_unit?.code ?? null,
+    price_unit_id: price.price_unit?.id ?? null,
     display_name,
   };
 }
@@ -215,6 +216,7 @@ const ofNoLine = ({ subscription_id }: BilledSettlement, { start, end }: Span) =
   plan_display_name: null,
   price_id: null,
   price_unit: null,
+  price_unit_id: null,
   price_unit_amount: null,
   meter_id: null,
   meter_display_name: null,

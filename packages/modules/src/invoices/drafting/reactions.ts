@@ -1,0 +1,136 @@
+import { reaction, type WorkContext } from '@counterfoil/engine/define';
+import { existing, type Instant, type InvoiceId, shiftedBy } from '@counterfoil/kernel';
+import { settingOf } from '../../settings/index.ts';
+import {
+  isInherited,
+  payerOf,
+  type Settlement,
+  type Subscription,
+  settledOf,
+  subscription,
+} from '../../subscriptions/index.ts';
+import { computed, isFreeFor } from '../computing.ts';
+import { computeDraft, draftInvoice, finalizeDue, isDue } from '../decisions.ts';
+import type { InvoiceEventData } from '../events.ts';
+import { type Invoice, invoice } from '../invoice.ts';
+import { invoiceSequence, numberTaken, takeNumber } from '../sequence.ts';
+import type { UsageReadings } from '../usage-readings.ts';
+import { invoicedUnder, invoiceIdOf, isBilled, isOfPeriod, occasionOf } from './cause.ts';
+
+/**
+ * What a subscription settles becomes an invoice, once: its id follows from the settlement, and a period that opens where another
+ * one closes goes on the invoice of that. It is made final at once, unless it waits for usage that is on its way (D58). Credits
+ * alone, and what is inherited, make none.
+ */
+export const settlementsDrafted = (usage: UsageReadings) =>
+  reaction(subscription, {
+    name: 'invoice of a settlement',
+    on: {
+      SettlementRecorded: async ({ aggregate_id, data, stamp }, context) => {
+        if (!isBilled(data)) return;
+        const state = existing(await context.load(subscription, aggregate_id), 'subscription');
+        if (isInherited(state)) return;
+        const under = invoicedUnder(state, data);
+        const id = invoiceIdOf(under, data);
+        const drafting = { under, state, data, at: stamp.occurred_at };
+        const outcome = await context.execute(invoice, id, {
+          prepare: async () => {
+            const isThere = (await context.load(invoice, id)) !== null;
+            return isThere ? () => [] : draftInvoice(await draftOf(context, id, drafting));
+          },
+        });
+        const draft = existing(outcome.state, 'invoice');
+        if (!shows(draft, data)) await goOn(context, draft, usage);
+      },
+    },
+  });
+
+/** Tells whether an invoice has the charges of a settlement already: it was computed with them. */
+const shows = ({ lines, invoice_status }: Invoice, settlement: Settlement): boolean =>
+  invoice_status !== 'DRAFT' ||
+  settlement.lines.every(
+    (each) =>
+      each.kind === 'credit' ||
+      lines.some(
+        ({ subscription_line_item_id: id, period_start }) =>
+          id === each.line_item_id && period_start === each.span.start,
+      ),
+  );
+
+interface Drafting {
+  /** The subscription whose invoice it is. */
+  readonly under: string;
+  readonly state: Subscription;
+  readonly data: Settlement;
+  /** The instant at which it was recorded. */
+  readonly at: Instant;
+}
+
+async function draftOf(
+  context: WorkContext,
+  id: InvoiceId,
+  { under, state, data, at }: Drafting,
+): Promise<InvoiceEventData<'InvoiceDrafted'>> {
+  const { settled } = await settledOf(
+    context,
+    state.id,
+    ({ settlement_id }) => settlement_id === data.settlement_id,
+  );
+  const other = under === state.id ? state : await context.load(subscription, under);
+  const root = existing(other, 'subscription');
+  const { state: sequence } = await context.execute(invoiceSequence, under, takeNumber(id));
+  const billing_sequence = numberTaken(sequence, id);
+  const { due_date_days, finalization_delay_seconds } = await settingOf(context, 'invoice_config');
+  const { billing_reason, invoice_type, waits, period } = occasionOf(existing(settled[0], 'settlement'));
+  const payer = payerOf(root);
+  return {
+    id,
+    invoice_type,
+    billing_reason,
+    cause: {
+      kind: 'settlements',
+      subscription_id: root.id,
+      settlement_id: data.settlement_id,
+      at: data.at,
+      of_period: isOfPeriod(data),
+    },
+    customer_id: payer,
+    subscription_customer_id: payer === root.customer_id ? null : root.customer_id,
+    subscription_id: root.id,
+    currency: root.currency,
+    period_start: period.start,
+    period_end: period.end,
+    billing_period: root.cycle.unit,
+    billing_sequence,
+    given_number: null,
+    due_days: dueDays(root) ?? due_date_days,
+    due_date: null,
+    description: null,
+    invoice_pdf_url: null,
+    metadata: {},
+    finalizes_at: waits ? shiftedBy(data.at, finalization_delay_seconds * 1000) : at,
+    collection_method: root.collection_method,
+    idempotency_key: null,
+  };
+}
+
+/** The days of the payment terms, such as 30 of `30 NET`; null where there are none. */
+const dueDays = ({ payment_terms }: Subscription): number | null =>
+  payment_terms === null ? null : Number.parseInt(payment_terms, 10);
+
+/** Makes a draft final whose time has come; gives one that waits its figures as far as they are known. */
+async function goOn(context: WorkContext, draft: Invoice, usage: UsageReadings): Promise<void> {
+  const { id, cause } = draft;
+  if (isDue(draft, context.now)) {
+    await context.execute(invoice, id, finalizeDue(id));
+    return;
+  }
+  if (cause.kind !== 'settlements') return;
+  await context.execute(invoice, id, {
+    prepare: async () => {
+      const reading = await usage.atOnce(context);
+      const figures = await computed(context, { ...draft, cause }, reading, isFreeFor(context, id));
+      return computeDraft({ ...figures, plan: null });
+    },
+  });
+}
