@@ -70,7 +70,7 @@ export async function computed(
     credits: [],
   };
   const couponed = ids.map(({ id, subscription_id, subscription_line_item_id }, index) => ({
-    ...existing(lines[index], 'line').of,
+    ...existing(lines[index] ?? null, 'line').of,
     id,
     subscription_id,
     subscription_line_item_id,
@@ -197,9 +197,11 @@ export const isFreeFor =
 
 /** Takes a coupon that is for one invoice for one that is being made final; false where another one has it. */
 export const claimFor =
-  ({ execute }: Pick<WorkContext, 'execute'>, invoiceId: InvoiceId) =>
+  (context: Pick<WorkContext, 'execute' | 'load'>, invoiceId: InvoiceId) =>
   async ({ id }: CouponData): Promise<boolean> => {
-    const { state } = await execute(couponUse, id, useCoupon(invoiceId));
+    // Most coupons for one invoice are with an earlier one by now: that need not be asked, and remembered, each time.
+    if (!isHolder(await context.load(couponUse, id), invoiceId)) return false;
+    const { state } = await context.execute(couponUse, id, useCoupon(invoiceId));
     return state?.invoice_id === invoiceId;
   };
 

@@ -92,7 +92,7 @@ const twoDigits = (value: number): string => String(value).padStart(2, '0');
 export const shownNumber = (
   prefix: string,
   number: number,
-  { separator, suffix_length }: NumberForm,
+  { separator, suffix_length }: Pick<NumberForm, 'separator' | 'suffix_length'>,
 ): string => [prefix, String(number).padStart(suffix_length, '0')].join(separator);
 
 /** The id of the stream of a prefix: its letters and figures, for those who look, and a digest that tells all prefixes apart. */

@@ -43,7 +43,7 @@ export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
-export { type Subscription, subscription } from './subscription.ts';
+export { type Subscription, type SubscriptionState, subscription } from './subscription.ts';
 export { subscriptionBefore } from './change/start.ts';
 export { periodNumberAt } from './time/cycle.ts';
 export { nextStep } from './time/steps.ts';

@@ -81,7 +81,7 @@ async function draftOf(
   const { state: sequence } = await context.execute(invoiceSequence, under, takeNumber(id));
   const billing_sequence = numberTaken(sequence, id);
   const { due_date_days, finalization_delay_seconds } = await settingOf(context, 'invoice_config');
-  const { billing_reason, invoice_type, waits, period } = occasionOf(existing(settled[0], 'settlement'));
+  const { billing_reason, invoice_type, waits, period } = occasionOf(existing(settled[0] ?? null, 'settlement'));
   const payer = payerOf(root);
   return {
     id,

@@ -2,6 +2,7 @@ import { reaction, type WorkContext } from '@counterfoil/engine/define';
 import {
   decimal,
   existing,
+  type Instant,
   type InvoiceId,
   invariant,
   shiftedBy,
@@ -9,7 +10,7 @@ import {
   type WalletId,
   zero,
 } from '@counterfoil/kernel';
-import { nextStep, subscription, takeDue } from '../../subscriptions/index.ts';
+import { nextStep, type SubscriptionState, subscription, takeDue } from '../../subscriptions/index.ts';
 import {
   captureForInvoice,
   giveUpForInvoice,
@@ -68,12 +69,16 @@ const takingsMaximum = 100;
 
 /** Has the subscription take what is due, so that the opening that belongs to its invoice is there, or never will be. */
 async function takeAllDue(context: WorkContext, id: string): Promise<void> {
-  for (let taken = 0; taken < takingsMaximum; taken += 1) {
-    const { state, events } = await context.execute(subscription, id, takeDue(id));
-    const next = nextStep(state);
-    if (events.length === 0 || next === null || next.at > context.now) return;
+  let state = await context.load(subscription, id);
+  for (let taken = 0; taken < takingsMaximum && isDue(state, context.now); taken += 1) {
+    ({ state } = await context.execute(subscription, id, takeDue(id)));
   }
 }
+
+const isDue = (state: SubscriptionState, now: Instant): boolean => {
+  const next = nextStep(state);
+  return next !== null && next.at <= now;
+};
 
 const figuresIn = ({
   lines,
@@ -155,7 +160,7 @@ async function withHolds(context: WorkContext, { id, plan, ...planned }: Invoice
 /** The number of an invoice in the sequence that was planned for it. */
 async function numberOf(context: WorkContext, { id, plan }: Invoice): Promise<string> {
   const { prefix, start_sequence, separator, suffix_length } = existing(
-    plan?.numbering,
+    plan?.numbering ?? null,
     'sequence of the invoice',
   );
   const { state } = await context.execute(
