@@ -1,7 +1,14 @@
 import type { Currency } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { figuresOf, givenBack, netOf, payableBy } from './amounts.ts';
+import {
+  figuresOf,
+  givenBack,
+  netOf,
+  type PayingCredits,
+  payableBy,
+  withCredits,
+} from './amounts.ts';
 import { billOf, type TestBill } from './test-bill.ts';
 
 const test = suite('amounts of an invoice');
@@ -107,10 +114,22 @@ test('wallets pay in their order, each what it may, and the lines in theirs', ()
 
 test('what credits may pay of an invoice depends on its price types, and on what others have paid', () => {
   const { lines } = figuresOf(billOf({ lines: 'u5 f10 u20 f-8', credits: 'fixed 4' }));
-  assert.is(payableBy(lines, ['USAGE']), '23');
-  assert.is(payableBy(lines, ['FIXED']), '6');
-  assert.is(payableBy(lines, ['ALL']), '23');
-  assert.is(payableBy(lines, ['USAGE', 'FIXED']), '23');
+  const payable = (price_types: PayingCredits['price_types']) =>
+    payableBy(lines, { price_types, covers_tax: false });
+  assert.is(payable(['USAGE']), '23');
+  assert.is(payable(['FIXED']), '6');
+  assert.is(payable(['ALL']), '23');
+  assert.is(payable(['USAGE', 'FIXED']), '23');
+});
+
+test('credits pay the tax of their lines where that is set', () => {
+  const bill = billOf({ lines: 'u10 f20', taxes: '10%', credits: '50' });
+  const figures = figuresOf(bill);
+  assert.equal([figures.total_credits, figures.total], ['10', '23']);
+  const credits = bill.credits.map((wallet) => ({ ...wallet, covers_tax: true }));
+  const covered = withCredits(figures, credits);
+  assert.equal([covered.total_credits, covered.total_tax, covered.total], ['11', '3', '22']);
+  assert.is(payableBy(figures.lines, { price_types: ['ALL'], covers_tax: true }), '23');
 });
 
 test('what the lines come to less than nothing by is told', () => {

@@ -34,10 +34,15 @@ export interface BilledCoupon
 /** A tax that is added. Of its two figures one is null. */
 export type BilledTax = Omit<AppliedTax, 'taxable_amount' | 'tax_amount'>;
 
-/** Prepaid credits, in money, and the price types that they may pay. */
-export interface PayingCredits {
-  readonly amount: DecimalText;
+/** What prepaid credits may pay: the price types, and whether the tax of their lines too. */
+export interface CreditRules {
   readonly price_types: readonly ('ALL' | InvoiceLine['price_type'])[];
+  readonly covers_tax: boolean;
+}
+
+/** Prepaid credits, in money. */
+export interface PayingCredits extends CreditRules {
+  readonly amount: DecimalText;
 }
 
 /** Everything that the figures of an invoice depend on. */
@@ -54,7 +59,7 @@ export interface Bill {
 /**
  * Every figure of an invoice (E 15.3, 20 B, 21 B): discounts of lines, one after the other on what is left of each; discounts
  * of several together, one after the other, each spread by largest remainder; taxes, each on what is left; prepaid credits, which are a
- * means of payment and lower no tax. A percentage is taken of what is charged and of what is given back (negative lines)
+ * means of payment and lower no tax, and pay it only where they are said to. A percentage is taken of what is charged and of what is given back (negative lines)
  * apart, and an amount of what is charged alone, so that no line comes to less than nothing by a discount. Where the lines
  * come to less than nothing the total is zero, and `givenBack` tells the rest.
  *
@@ -103,25 +108,25 @@ export const givenBack = ({ lines }: Pick<InvoiceFigures, 'lines'>): DecimalText
   textOf(notBelowZero(totalOf(sumsOf(lines)).neg()));
 
 /**
- * What credits of some price types may pay of lines that were discounted: of each what is left of it, and of all together what
- * the invoice comes to before tax.
+ * What credits may pay of lines that were discounted and taxed: of each what is left of it, and of all together what they come to.
  */
-export function payableBy(
-  lines: InvoiceFigures['lines'],
-  price_types: PayingCredits['price_types'],
-): DecimalText {
-  const left = lines.map((line) => netOf(line).minus(decimal(line.credits)));
+export function payableBy(lines: InvoiceFigures['lines'], rules: CreditRules): DecimalText {
+  const left = lines.map((line) => payableOf(line, rules).minus(decimal(line.credits)));
   const own = left.filter((each, index) => {
     const line = lines[index];
-    return each.cmp(zero) > 0 && line !== undefined && mayPay({ price_types }, line);
+    return each.cmp(zero) > 0 && line !== undefined && mayPay(rules, line);
   });
   return textOf(notBelowZero(smaller(sum(own), sum(left))));
 }
 
 const mayPay = (
-  { price_types }: Pick<PayingCredits, 'price_types'>,
+  { price_types }: CreditRules,
   { price_type }: Pick<InvoiceLine, 'price_type'>,
 ): boolean => price_types.includes('ALL') || price_types.includes(price_type);
+
+/** The amount of a line that credits may pay, whoever does: less its discounts, with its tax where they cover that. */
+const payableOf = (line: InvoiceLine, { covers_tax }: CreditRules): Decimal =>
+  covers_tax ? netOf(line).plus(decimal(line.tax)) : netOf(line);
 
 /** The amount of a line less its discounts. */
 export const netOf = ({
@@ -286,19 +291,18 @@ function creditsOn(
   lines: InvoiceFigures['lines'],
   credits: readonly PayingCredits[],
 ): readonly Decimal[] {
-  const nets = lines.map(netOf);
-  const paid = nets.map(() => zero);
-  // What is given back lowers what there is to pay.
-  let open = notBelowZero(sum(nets));
+  const paid = lines.map(() => zero);
   for (const wallet of credits) {
+    const payable = lines.map((line) => payableOf(line, wallet));
+    // What is given back lowers what there is to pay.
+    const open = notBelowZero(sum(payable).minus(sum(paid)));
     let left = smaller(decimal(wallet.amount), open);
     for (const [index, line] of lines.entries()) {
       if (!mayPay(wallet, line)) continue;
-      const unpaid = notBelowZero((nets[index] ?? zero).minus(paid[index] ?? zero));
+      const unpaid = notBelowZero((payable[index] ?? zero).minus(paid[index] ?? zero));
       const taken = smaller(unpaid, left);
       paid[index] = (paid[index] ?? zero).plus(taken);
       left = left.minus(taken);
-      open = open.minus(taken);
     }
   }
   return paid;

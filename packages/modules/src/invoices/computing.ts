@@ -20,7 +20,7 @@ import {
   isForOne,
   useCoupon,
 } from './coupons.ts';
-import { belongsTo, type SettlementsCause } from './drafting/cause.ts';
+import { belongsTo, invoicedUnder, type SettlementsCause } from './drafting/cause.ts';
 import type { InvoiceFigures } from './events.ts';
 import type { Invoice } from './invoice.ts';
 import { named } from './lines/line-id.ts';
@@ -100,24 +100,26 @@ async function partsOf(context: AskingContext, cause: SettlementsCause): Promise
   const root = await settledOf(context, cause.subscription_id, (each) => belongsTo(cause, each));
   const subscription = existing(root.subscription, 'subscription');
   const lines = await linesBefore(context, subscription, root.lines);
-  const parts: Part[] = root.settled.map((settled) => ({
-    subscription,
-    settled: { ...settled, lines },
-  }));
+  const own = root.settled.filter(({ state, settlement }) => isUnder(state, settlement, cause));
+  const parts: Part[] = own.map((settled) => ({ subscription, settled: { ...settled, lines } }));
   if (!cause.of_period) return parts;
-  for (const id of subscription.family.members) {
+  for (const id of root.members) {
     const member = await settledOf(context, id, (each) => belongsTo(cause, each));
-    if (member.subscription === null || !isGrouped(member.subscription, cause)) continue;
+    if (member.subscription === null) continue;
+    // As it was then: whoever leaves the group later is billed here for what came before.
     for (const settled of member.settled) {
+      if (!isUnder(settled.state, settled.settlement, cause)) continue;
       parts.push({ subscription: member.subscription, settled: { ...settled, lines: member.lines } });
     }
   }
   return parts;
 }
 
-const isGrouped = ({ family }: Subscription, { subscription_id }: SettlementsCause): boolean =>
-  family.parent?.relation === 'grouped_invoicing' &&
-  family.parent.subscription_id === subscription_id;
+const isUnder = (
+  state: Subscription,
+  settlement: Settled['settlement'],
+  { subscription_id }: SettlementsCause,
+): boolean => invoicedUnder(state, settlement) === subscription_id;
 
 /** All lines, those of the subscription before included, which a change of plan credits. */
 async function linesBefore(

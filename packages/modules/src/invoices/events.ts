@@ -167,6 +167,8 @@ export type TakenCredits = z.output<typeof takenCreditsData>;
 const finalizationPlan = z.object({
   /** The wallets whose credits may pay, in the order in which they are drawn. */
   wallets: z.array(text<WalletId>()),
+  /** Whether they pay tax too. */
+  covers_tax: z.boolean(),
   /** The sequence that gives the number; null: the caller has given one, or nothing is billed. */
   numbering: z
     .object({

@@ -1,4 +1,5 @@
 import { module } from '@counterfoil/engine/define';
+import { couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { draftsDue } from './finalizing/due.ts';
@@ -28,6 +29,7 @@ export const invoices = module({
     settlementsDrafted(usageOfTables),
     finalizationCarriedOut(usageOfTables),
     creditsCaptured,
+    couponsReturned,
   ],
   dueWork: [draftsDue],
 });

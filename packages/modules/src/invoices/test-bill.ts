@@ -102,5 +102,5 @@ function creditsOf(text: string): PayingCredits {
   const amount = parts.at(-1) as DecimalText;
   const types = { all: ['ALL'], fixed: ['FIXED'] } as const;
   const named = parts.length > 1 ? types[parts[0] as keyof typeof types] : (['USAGE'] as const);
-  return { amount, price_types: named };
+  return { amount, price_types: named, covers_tax: false };
 }

@@ -96,24 +96,30 @@ export function occasionOf({ settlement, state, closed }: Settled): Occasion {
   }
 }
 
-/** A period that opens with none before it begins the subscription, or ends its trial; all others close one first. */
+/**
+ * A first period begins the subscription, one that a trial leads to ends that; every other one closes one, or follows on a pause
+ * between two.
+ */
 function ofPeriod(
   settlement: Settlement,
-  { cycle, trial, opened }: Subscription,
+  { trial, opened }: Subscription,
   closed: Period | null,
 ): Occasion {
   const invoice_type = 'SUBSCRIPTION';
-  const isOfTrial = trial !== null && closed !== null && closed.index < cycle.first_index;
+  const running = opened ? { start: opened.start, end: opened.end } : spanOf(settlement);
+  // A trial is the first of all periods.
+  const isOfTrial = trial !== null && closed?.index === 0;
   if (closed !== null && !isOfTrial) {
     const period = { start: closed.start, end: closed.end };
     return { billing_reason: 'SUBSCRIPTION_CYCLE', invoice_type, waits: true, period };
   }
-  return {
-    billing_reason: isOfTrial ? 'SUBSCRIPTION_TRIAL_END' : 'SUBSCRIPTION_CREATE',
-    invoice_type,
-    waits: false,
-    period: opened ? { start: opened.start, end: opened.end } : spanOf(settlement),
-  };
+  const isFirst = settlement.period_index === 0;
+  const billing_reason = isOfTrial
+    ? 'SUBSCRIPTION_TRIAL_END'
+    : isFirst
+      ? 'SUBSCRIPTION_CREATE'
+      : 'SUBSCRIPTION_CYCLE';
+  return { billing_reason, invoice_type, waits: false, period: running };
 }
 
 /** The time that the lines of a settlement are about. */

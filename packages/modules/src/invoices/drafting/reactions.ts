@@ -4,6 +4,7 @@ import { settingOf } from '../../settings/index.ts';
 import {
   isInherited,
   payerOf,
+  type Settled,
   type Settlement,
   type Subscription,
   settledOf,
@@ -28,11 +29,11 @@ export const settlementsDrafted = (usage: UsageReadings) =>
     on: {
       SettlementRecorded: async ({ aggregate_id, data, stamp }, context) => {
         if (!isBilled(data)) return;
-        const state = existing(await context.load(subscription, aggregate_id), 'subscription');
-        if (isInherited(state)) return;
-        const under = invoicedUnder(state, data);
+        const settled = await settledBy(context, aggregate_id, data);
+        if (isInherited(settled.state)) return;
+        const under = invoicedUnder(settled.state, data);
         const id = invoiceIdOf(under, data);
-        const drafting = { under, state, data, at: stamp.occurred_at };
+        const drafting = { under, settled, at: stamp.occurred_at };
         const outcome = await context.execute(invoice, id, {
           prepare: async () => {
             const isThere = (await context.load(invoice, id)) !== null;
@@ -60,28 +61,33 @@ const shows = ({ lines, invoice_status }: Invoice, settlement: Settlement): bool
 interface Drafting {
   /** The subscription whose invoice it is. */
   readonly under: string;
-  readonly state: Subscription;
-  readonly data: Settlement;
+  readonly settled: Settled;
   /** The instant at which it was recorded. */
   readonly at: Instant;
+}
+
+/** A settlement with the subscription as it was then: whatever it is by now, the settlement goes where it went. */
+async function settledBy(
+  context: WorkContext,
+  id: string,
+  { settlement_id }: Settlement,
+): Promise<Settled> {
+  const isIt = (each: Settlement) => each.settlement_id === settlement_id;
+  const { settled } = await settledOf(context, id, isIt);
+  return existing(settled[0] ?? null, 'settlement');
 }
 
 async function draftOf(
   context: WorkContext,
   id: InvoiceId,
-  { under, state, data, at }: Drafting,
+  { under, settled, at }: Drafting,
 ): Promise<InvoiceEventData<'InvoiceDrafted'>> {
-  const { settled } = await settledOf(
-    context,
-    state.id,
-    ({ settlement_id }) => settlement_id === data.settlement_id,
-  );
-  const other = under === state.id ? state : await context.load(subscription, under);
-  const root = existing(other, 'subscription');
+  const { settlement: data } = settled;
+  const root = existing(await context.load(subscription, under), 'subscription');
   const { state: sequence } = await context.execute(invoiceSequence, under, takeNumber(id));
   const billing_sequence = numberTaken(sequence, id);
   const { due_date_days, finalization_delay_seconds } = await settingOf(context, 'invoice_config');
-  const { billing_reason, invoice_type, waits, period } = occasionOf(existing(settled[0] ?? null, 'settlement'));
+  const { billing_reason, invoice_type, waits, period } = occasionOf(settled);
   const payer = payerOf(root);
   return {
     id,

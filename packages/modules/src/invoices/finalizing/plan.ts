@@ -1,6 +1,6 @@
 import { type AskingContext, where } from '@counterfoil/engine/define';
 import type { Instant, WalletId } from '@counterfoil/kernel';
-import { settingOf } from '../../settings/index.ts';
+import { type SettingValue, settingOf } from '../../settings/index.ts';
 import { inWalletOrder, wallet, walletTable } from '../../wallets/index.ts';
 import { payableBy } from '../amounts.ts';
 import type { FinalizationPlan, InvoiceFigures } from '../events.ts';
@@ -17,14 +17,16 @@ export async function planOf(
   figures: InvoiceFigures,
   at: Instant,
 ): Promise<FinalizationPlan> {
+  const form = await settingOf(context, 'invoice_config');
+  const covers_tax = form.prepaid_credits_cover_tax;
   return {
-    wallets: await payingWallets(context, invoice, figures),
-    numbering: invoice.given_number === null ? await numberingOf(context, at) : null,
+    wallets: await payingWallets(context, invoice, figures, covers_tax),
+    covers_tax,
+    numbering: invoice.given_number === null ? numberingOf(form, at) : null,
   };
 }
 
-async function numberingOf(context: Pick<AskingContext, 'load'>, at: Instant) {
-  const form = await settingOf(context, 'invoice_config');
+function numberingOf(form: SettingValue<'invoice_config'>, at: Instant) {
   const { separator, suffix_length, start_sequence } = form;
   return { prefix: numberPrefix(form, at), separator, suffix_length, start_sequence };
 }
@@ -34,8 +36,9 @@ async function payingWallets(
   { load, read }: Pick<AskingContext, 'load' | 'read'>,
   { customer_id, currency }: Invoice,
   { lines }: InvoiceFigures,
+  covers_tax: boolean,
 ): Promise<WalletId[]> {
-  if (payableBy(lines, ['ALL']) === '0') return [];
+  if (payableBy(lines, { price_types: ['ALL'], covers_tax }) === '0') return [];
   const page = { limit: walletsMaximum, offset: 0 };
   const { items } = await read.list(walletTable, page, [
     ...where('customer_id', 'eq', customer_id),
@@ -47,8 +50,8 @@ async function payingWallets(
   return states
     .flatMap((state) => state ?? [])
     .filter(({ config, credit_balance }) => {
-      const payable = payableBy(lines, config.allowed_price_types);
-      return payable !== '0' && credit_balance !== '0';
+      const price_types = config.allowed_price_types;
+      return payableBy(lines, { price_types, covers_tax }) !== '0' && credit_balance !== '0';
     })
     .toSorted(inWalletOrder)
     .map(({ id }) => id);

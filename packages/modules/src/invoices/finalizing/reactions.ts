@@ -136,6 +136,7 @@ async function withHolds(context: WorkContext, { id, plan, ...planned }: Invoice
   let figures: InvoiceFigures = figuresIn({ id, plan, ...planned });
   const credits: PayingCredits[] = [];
   const taken: TakenCredits[] = [];
+  const covers_tax = plan?.covers_tax ?? false;
   for (const wallet_id of plan?.wallets ?? []) {
     const { lines } = figures;
     const outcome = await context.execute(
@@ -143,12 +144,13 @@ async function withHolds(context: WorkContext, { id, plan, ...planned }: Invoice
       wallet_id,
       holdForInvoice(wallet_id, {
         invoice_id: id,
-        payable: (price_types) => payableBy(lines, price_types),
+        payable: (price_types) => payableBy(lines, { price_types, covers_tax }),
       }),
     );
     const held = heldForInvoice(outcome.events);
     if (held === null || outcome.state === null) continue;
-    credits.push({ amount: held.amount, price_types: outcome.state.config.allowed_price_types });
+    const price_types = outcome.state.config.allowed_price_types;
+    credits.push({ amount: held.amount, price_types, covers_tax });
     taken.push({ wallet_id, ...held });
     figures = withCredits(figures, credits);
   }

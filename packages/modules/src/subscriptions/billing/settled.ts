@@ -26,6 +26,8 @@ export interface SettledSubscription {
   readonly settled: readonly Settled[];
   /** All lines that it ever had, as they were sold, by id. */
   readonly lines: ReadonlyMap<string, LineData>;
+  /** The subscriptions that were ever to be invoiced with it. */
+  readonly members: readonly string[];
 }
 
 /**
@@ -40,7 +42,8 @@ export async function settledOf(
 ): Promise<SettledSubscription> {
   const reading = new Reading(isWanted);
   for await (const event of context.history(subscription, id)) reading.take(event);
-  return { subscription: reading.state, settled: reading.settled, lines: reading.lines };
+  const { state, settled, lines, members } = reading;
+  return { subscription: state, settled, lines, members: [...members] };
 }
 
 /** One pass over the events of a subscription. */
@@ -50,6 +53,7 @@ class Reading {
   readonly #isWanted: (settlement: Settlement) => boolean;
   readonly #billed: BilledStretch[] = [];
   readonly lines = new Map<string, LineData>();
+  readonly members = new Set<string>();
   /** The last period that was closed, with the subscription right before that. */
   #closing: { readonly before: Subscription; readonly period: Period } | null = null;
 
@@ -59,6 +63,7 @@ class Reading {
 
   take(event: Stamped<SubscriptionEvent>): void {
     for (const line of linesBegunBy(event)) this.lines.set(line.id, line);
+    if (event.type === 'MemberChanged') this.members.add(event.data.subscription_id);
     if (event.type === 'PeriodClosed' && this.state !== null) {
       this.#closing = { before: this.state, period: event.data };
     }
