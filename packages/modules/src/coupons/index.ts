@@ -6,10 +6,14 @@ import { couponRoutes } from './routes.ts';
 export { coupon, couponRecords, discountData, repetitionData } from './coupon.ts';
 export {
   couponRedemptions,
+  dueInvoices,
   duePending,
   redeemCoupon,
+  redeemForInvoice,
   redemptionsTable,
+  returnOfInvoice,
   returnRedemption,
+  settleInvoices,
   settleRedemptions,
 } from './redemptions.ts';
 export { couponSchema } from './schema.ts';

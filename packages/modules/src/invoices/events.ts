@@ -43,7 +43,7 @@ const causeData = z.discriminatedUnion('kind', [
     /** True where those of the end and the beginning of periods at that instant belong to it too. */
     of_period: z.boolean().default(false),
   }),
-  /** What a request has given. */
+  /** What a request has given: it stands in `given`. */
   z.object({ kind: z.literal('request') }),
   /** Credits that a customer buys: the order in the wallet is completed when this is paid. */
   z.object({
@@ -138,6 +138,33 @@ const appliedTaxData = z.object({
 });
 export type AppliedTax = z.output<typeof appliedTaxData>;
 
+/**
+ * What a request or a purchase asks to be billed, as it was given: the figures are computed from it whenever they are
+ * computed.
+ */
+const givenData = z.object({
+  lines: z.array(lineData.omit({ line_discount: true, invoice_discount: true, credits: true, tax: true })),
+  /** In the order in which they are taken off; all that are taken off single lines come first. */
+  coupons: z.array(
+    couponApplicationData
+      .omit({
+        id: true,
+        line_id: true,
+        original_price: true,
+        discounted_amount: true,
+        final_price: true,
+      })
+      .extend({
+        /** Whether it is taken off each of its lines on its own, or off all of them together. */
+        level: z.enum(['line', 'whole']),
+        line_ids: z.array(text<InvoiceLineId>()),
+      }),
+  ),
+  /** Null: those that apply to the customer. */
+  taxes: z.array(appliedTaxData.omit({ taxable_amount: true, tax_amount: true })).nullable(),
+});
+export type GivenBill = z.output<typeof givenData>;
+
 const figuresShape = {
   lines: z.array(lineData),
   coupons: z.array(couponApplicationData),
@@ -211,6 +238,8 @@ export const invoiceEvents = {
     invoice_type: invoiceTypeSchema,
     billing_reason: billingReasonSchema,
     cause: causeData,
+    /** What is billed, where no settlement says it. */
+    given: givenData.optional(),
     /** Who pays. */
     customer_id: text<CustomerId>(),
     /** Who uses, where that is another. */

@@ -1,19 +1,12 @@
 import { recordProjection } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
-import { amountsOf, type InvoiceState, invoice } from './invoice.ts';
+import { type InvoiceState, invoice } from './invoice.ts';
+import { fallsOverdueAt } from './overdue/falls-overdue.ts';
 import { invoiceView } from './view.ts';
 
 /** The instant from which a draft is made final by itself; null where none is. */
 const finalizesAt = (state: InvoiceState): Instant | null =>
   state?.invoice_status === 'DRAFT' ? state.finalizes_at : null;
-
-/** The instant at which an invoice falls overdue unless it is paid by then; null where that cannot happen, or has. */
-export const fallsOverdueAt = (state: InvoiceState): Instant | null =>
-  state?.invoice_status === 'FINALIZED' &&
-  state.overdue_at === null &&
-  amountsOf(state).amount_remaining !== '0'
-    ? state.due_date
-    : null;
 
 /** One row per invoice. */
 export const invoiceTable = recordProjection(invoice, {

@@ -10,9 +10,11 @@ import type { z } from 'zod';
 import { customerWith } from '../customers/index.ts';
 import { foundById } from '../record/index.ts';
 import { invoiceExpansion } from './expansion.ts';
+import type { InvoiceState } from './invoice.ts';
 import { invoiceTable } from './projection.ts';
 import type { InvoiceResource } from './schema.ts';
 import type { invoiceSearchSchema } from './search-schema.ts';
+import { invoiceView } from './view.ts';
 
 type Expanding = { readonly expand?: readonly string[] | undefined };
 type InvoiceSearch = Partial<z.output<typeof invoiceSearchSchema>> & Expanding;
@@ -33,10 +35,11 @@ export async function getInvoice(
 }
 
 /** The invoice that a write answers, with its customer. */
-export async function shown(
+export async function shownInvoice(
   context: RequestContext,
-  resource: InvoiceResource,
+  state: InvoiceState,
 ): Promise<InvoiceResource> {
+  const resource = invoiceView(state);
   const [expanded = resource] = await invoiceExpansion.show(context, [resource]);
   return expanded;
 }
