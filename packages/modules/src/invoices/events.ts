@@ -311,6 +311,8 @@ export const invoiceEvents = {
     /** Prepaid credits that come back to their lots. */
     taken: z.array(takenCreditsData),
   }),
+  /** The wallet into which its money goes, before anything is loaded there. */
+  WalletChosen: z.object({ wallet_id: text<WalletId>() }),
   /** Another invoice bills again what this one, which is void, has billed. */
   InvoiceReplaced: z.object({ by: text<InvoiceId>() }),
 } as const;

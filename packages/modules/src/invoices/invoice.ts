@@ -10,6 +10,7 @@ import {
   type Stamped,
   textOf,
   updatedStamps,
+  type WalletId,
   withChanges,
   zero,
   zeroText,
@@ -51,6 +52,8 @@ export interface Invoice
   /** What is decided about the rest of its finalisation; null before. */
   readonly plan: FinalizationPlan | null;
   readonly taken: readonly TakenCredits[];
+  /** The wallets that were chosen for money which goes back, in their order. */
+  readonly wallets: readonly WalletId[];
   readonly payments: readonly InvoicePayment[];
   readonly notes: readonly AppliedNote[];
   /** The last that is known of a payment that has not come. */
@@ -91,6 +94,7 @@ function evolve(state: InvoiceState, event: Stamped<InvoiceEvent>): InvoiceState
       position: null,
       plan: null,
       taken: [],
+      wallets: [],
       payments: [],
       notes: [],
       noted: null,
@@ -176,6 +180,8 @@ function after(
       return invoice;
     case 'InvoiceVoided':
       return { ...invoice, is_finalizing: false, invoice_status: 'VOIDED', voided_at: at };
+    case 'WalletChosen':
+      return { ...invoice, wallets: [...invoice.wallets, event.data.wallet_id] };
     case 'InvoiceReplaced':
       return { ...invoice, recalculated_invoice_id: event.data.by };
     default:

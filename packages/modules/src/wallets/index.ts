@@ -18,6 +18,7 @@ export type { CreatedData as NewWallet } from './events.ts';
 export { inWalletOrder } from './customer-debits/order.ts';
 export {
   captureForInvoice,
+  entryOfInvoice,
   giveUpForInvoice,
   heldForInvoice,
   holdForInvoice,

@@ -1,28 +1,19 @@
 import {
   type Changes,
   changedFields,
-  type Decision,
   type Instant,
   invalidOperation,
   isEmpty,
   type Metadata,
-  notFound,
   Problem,
 } from '@counterfoil/kernel';
-import type { InvoiceEvent, requestableMessages } from '../events.ts';
+import { existingInvoice, type InvoiceDecision } from '../decisions.ts';
+import type { requestableMessages } from '../events.ts';
 import type { Invoice, InvoiceState } from '../invoice.ts';
-
-export type InvoiceDecision = Decision<InvoiceState, InvoiceEvent>;
-
-/** The invoice, which must exist. Throws 404. */
-export function foundInvoice(state: InvoiceState, id: string): Invoice {
-  if (state === null) throw notFound('invoice', id);
-  return state;
-}
 
 /** A draft that nobody is making final. Throws 404, 400 for what is none, and 503 while it is being made final. */
 export function draftToEdit(state: InvoiceState, id: string): Invoice {
-  const invoice = foundInvoice(state, id);
+  const invoice = existingInvoice(state, id);
   if (invoice.invoice_status !== 'DRAFT') {
     throw invalidOperation(
       `Invoice ${id} is ${invoice.invoice_status} and not a draft any more: its figures stand.`,
@@ -56,7 +47,7 @@ export interface InvoiceChanges {
 export const changeInvoice =
   (id: string, given: InvoiceChanges): InvoiceDecision =>
   (state) => {
-    const invoice = foundInvoice(state, id);
+    const invoice = existingInvoice(state, id);
     const changes: Changes<InvoiceChanges> = changedFields<InvoiceChanges>(invoice, given);
     if (isEmpty(changes)) return [];
     if (changes.due_date !== undefined) assertPayable(invoice);
@@ -76,7 +67,7 @@ function assertPayable({ id, invoice_status }: Invoice): void {
 export const triggerCommunication =
   (id: string): InvoiceDecision =>
   (state) => {
-    const { finalized_at, invoice_status } = foundInvoice(state, id);
+    const { finalized_at, invoice_status } = existingInvoice(state, id);
     if (finalized_at === null) {
       throw invalidOperation(
         `Invoice ${id} is ${invoice_status}: only what is final is sent to a customer.`,
@@ -111,6 +102,6 @@ const lastMessageOf = ({ invoice_status }: Invoice): RequestableMessage => {
 export const requestMessage =
   (id: string, message: RequestableMessage | null): InvoiceDecision =>
   (state) => {
-    const invoice = foundInvoice(state, id);
+    const invoice = existingInvoice(state, id);
     return [{ type: 'MessageRequested', data: { message: message ?? lastMessageOf(invoice) } }];
   };

@@ -1,5 +1,6 @@
 import { decimal, invalidOperation, textOf, zero } from '@counterfoil/kernel';
-import { assertNotFinalizing, foundInvoice, type InvoiceDecision } from '../editing/decisions.ts';
+import { existingInvoice, type InvoiceDecision } from '../decisions.ts';
+import { assertNotFinalizing } from '../editing/decisions.ts';
 import { amountsOf, type Invoice, paymentStatusOf } from '../invoice.ts';
 
 /**
@@ -10,7 +11,7 @@ import { amountsOf, type Invoice, paymentStatusOf } from '../invoice.ts';
 export const voidInvoice =
   (id: string): InvoiceDecision =>
   (state) => {
-    const invoice = foundInvoice(state, id);
+    const invoice = existingInvoice(state, id);
     assertVoidable(invoice);
     assertNotFinalizing(invoice);
     const { amount_paid, overpaid_amount, refunded_amount } = amountsOf(invoice);

@@ -6,6 +6,7 @@ import {
   type InvoiceId,
   minorUnits,
   smaller,
+  type TransactionId,
   textOf,
   type WalletId,
   zero,
@@ -16,7 +17,7 @@ import type { WalletEvent } from '../events.ts';
 import type { Hold } from '../holds/holds.ts';
 import { chain } from '../ledger/chain.ts';
 import { dueEvents } from '../ledger/due.ts';
-import { captureEvent, type EntryDetails, releaseEvent } from '../ledger/entries.ts';
+import { captureEvent, captureId, type EntryDetails, releaseEvent } from '../ledger/entries.ts';
 import { drawFrom } from '../ledger/lots.ts';
 import { concluded, taking } from '../topups/automatic.ts';
 import type { Wallet, WalletState } from '../wallet.ts';
@@ -93,6 +94,9 @@ export function heldForInvoice(
   }
   return null;
 }
+
+/** The entry by which an invoice took what it held: there is one of each hold. */
+export const entryOfInvoice = (holdId: HoldId): TransactionId => captureId(holdId, null, 1);
 
 /** Debits what is held for an invoice that is final, also in a wallet that was frozen meanwhile. Nothing once that is done. */
 export const captureForInvoice =
