@@ -34,7 +34,7 @@ export function assertNotFinalizing({ id, is_finalizing }: Invoice): void {
 
 /** The fields of an invoice that a caller may change; what is left out stays. */
 export interface InvoiceChanges {
-  readonly due_date?: Instant | undefined;
+  readonly due_date?: Instant | null | undefined;
   readonly description?: string | null | undefined;
   readonly invoice_pdf_url?: string | null | undefined;
   readonly metadata?: Metadata | undefined;

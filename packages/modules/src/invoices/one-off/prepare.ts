@@ -5,6 +5,7 @@ import {
   digitsFault,
   type InvoiceId,
   invalidField,
+  invariant,
   notFound,
   textOf,
   writable,
@@ -55,13 +56,16 @@ export async function prepareInvoice(
   const drafted = { ...draftOf(context, id, body), given, due_days: await dueDays(context) };
   return {
     coupons,
-    create: (state) =>
-      state === null
-        ? [
-            { type: 'InvoiceDrafted', data: drafted },
-            { type: 'InvoiceComputed', data: { ...figures, position: null } },
-          ]
-        : [],
+    create: (state, at) => {
+      invariant(state === null, `invoice ${id} is made twice`);
+      return [
+        { type: 'InvoiceDrafted', data: drafted },
+        { type: 'InvoiceComputed', data: { ...figures, position: null, plan: null } },
+        ...(body.invoice_status === 'DRAFT'
+          ? []
+          : [{ type: 'FinalizationStarted' as const, data: { at } }]),
+      ];
+    },
   };
 }
 
