@@ -225,10 +225,19 @@ export const requestableMessages = [
 
 const noteShape = {
   credit_note_id: z.string(),
-  /** What of each line, before tax and after discounts, and its tax (D59). */
-  lines: z.array(z.object({ line_id: text<InvoiceLineId>(), amount: figure, tax: figure })),
-  /** With tax. */
+  /** What of each line, before tax and after discounts, and its tax (D59). `credits` is the part of it that prepaid credits had paid. */
+  lines: z.array(
+    z.object({
+      line_id: text<InvoiceLineId>(),
+      amount: figure,
+      tax: figure,
+      credits: figure,
+    }),
+  ),
+  /** The money of it: with tax, less what prepaid credits had paid. */
   amount: figure,
+  /** Prepaid credits that go back to their lots, of which the invoice had taken them. */
+  given_back: z.array(takenCreditsData),
 } as const;
 
 export const invoiceEvents = {
@@ -288,6 +297,8 @@ export const invoiceEvents = {
     payment_id: z.string(),
     method: paymentMethodSchema,
     amount: figure,
+    /** The part of it that nobody owed any more, which goes to a wallet of the customer (D60). */
+    excess: figure,
   }),
   /** Money of a payment was given back. */
   PaymentReturned: z.object({ payment_id: z.string(), amount: figure }),
@@ -299,8 +310,11 @@ export const invoiceEvents = {
   /** A credit note lowers what is owed. */
   InvoiceAdjusted: z.object(noteShape),
   AdjustmentReversed: z.object({ credit_note_id: z.string() }),
-  /** A credit note gives back what was paid. */
-  InvoiceRefunded: z.object(noteShape),
+  /** A credit note gives back what was paid, the last payment first. */
+  InvoiceRefunded: z.object({
+    ...noteShape,
+    from: z.array(z.object({ payment_id: z.string(), amount: figure })),
+  }),
   FellOverdue: z.object({ at: instantSchema }),
   CommunicationTriggered: z.object({}),
   /** Somebody asks for a message about the invoice as it is, such as one that was lost on its way. */

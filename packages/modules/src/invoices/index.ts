@@ -11,9 +11,42 @@ import { invoiceRoutes } from './routes.ts';
 import { invoiceSequence } from './sequence.ts';
 import { usageOfTables } from './usage-readings.ts';
 
-export { amountsOf, type Invoice, invoice, paymentStatusOf } from './invoice.ts';
+export {
+  type AppliedNote,
+  amountsOf,
+  type Invoice,
+  type InvoiceState,
+  invoice,
+  paymentStatusOf,
+} from './invoice.ts';
 export { invoiceTable } from './projection.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
+export {
+  type AskedNote,
+  applyNote,
+  type NoteKind,
+  netOf,
+  noteIn,
+  noteKindOf,
+  noteOn,
+  noteOrProblem,
+  reverseAdjustment,
+  totalOf,
+} from './settling/notes.ts';
+export {
+  leftOf,
+  moneyOn,
+  notePayment,
+  paymentIn,
+  returnPayment,
+  settlePayment,
+} from './settling/payments.ts';
+export {
+  type PaymentMethod,
+  type PaymentStatus,
+  paymentMethodSchema,
+  paymentStatusSchema,
+} from './values.ts';
 export { invoiceView } from './view.ts';
 
 const routes = { ...invoiceRoutes };

@@ -25,12 +25,10 @@ import {
 } from './events.ts';
 import type { InvoiceStatus, PaymentStatus } from './values.ts';
 
-type NoteData = InvoiceEventData<'InvoiceAdjusted'>;
-
-/** A credit note that counts for an invoice. */
-export interface AppliedNote extends NoteData {
-  readonly kind: 'ADJUSTMENT' | 'REFUND';
-}
+/** A credit note that counts for an invoice: it lowers what is owed, or gives back what was paid. */
+export type AppliedNote =
+  | ({ readonly kind: 'ADJUSTMENT' } & InvoiceEventData<'InvoiceAdjusted'>)
+  | ({ readonly kind: 'REFUND' } & InvoiceEventData<'InvoiceRefunded'>);
 
 /** A payment with what has come by it, and what of that went back. */
 export interface InvoicePayment extends InvoiceEventData<'PaymentSettled'> {
@@ -206,8 +204,10 @@ export interface InvoiceAmounts {
 }
 
 /**
- * `amount_due` is the total less adjustments; what was paid and went back counts as not paid (E 15.7 B, D59, D60). Of an
- * invoice that is void nothing remains to be paid.
+/**
+ * `amount_due` is the total less adjustments; what was paid and went back counts as not paid (E 15.7 B, D59). What was
+ * paid beyond what was owed is with the customer, and pays nothing of it (D60). Of an invoice that is void nothing
+ * remains to be paid.
  */
 export function amountsOf({ total, payments, notes, invoice_status }: Invoice): InvoiceAmounts {
   const ofKind = (kind: AppliedNote['kind']): DecimalText =>
@@ -218,12 +218,13 @@ export function amountsOf({ total, payments, notes, invoice_status }: Invoice): 
     (all, { amount, returned }) => all.plus(decimal(amount)).minus(decimal(returned)),
     zero,
   );
-  const left = invoice_status === 'VOIDED' ? zero : due.minus(paid);
+  const overpaid_amount = sum(payments.map(({ excess }) => excess));
+  const left = invoice_status === 'VOIDED' ? zero : due.minus(paid).plus(decimal(overpaid_amount));
   return {
     amount_due: textOf(due),
     amount_paid: textOf(paid),
     amount_remaining: textOf(left.cmp(zero) > 0 ? left : zero),
-    overpaid_amount: textOf(left.cmp(zero) < 0 ? left.neg() : zero),
+    overpaid_amount,
     adjustment_amount,
     refunded_amount: ofKind('REFUND'),
   };
@@ -237,12 +238,12 @@ export function paymentStatusOf(invoice: Invoice): PaymentStatus {
     return isFunded ? 'REFUNDED' : (invoice.noted ?? 'PENDING');
   }
   if (refunded_amount !== '0') {
-    return decimal(refunded_amount).cmp(decimal(amount_paid)) >= 0
-      ? 'REFUNDED'
-      : 'PARTIALLY_REFUNDED';
+    const kept = decimal(amount_paid).minus(decimal(overpaid_amount));
+    return decimal(refunded_amount).cmp(kept) >= 0 ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
   }
-  if (overpaid_amount !== '0') return 'OVERPAID';
-  if (invoice.invoice_status === 'FINALIZED' && amount_remaining === '0') return 'SUCCEEDED';
+  if (invoice.invoice_status === 'FINALIZED' && amount_remaining === '0') {
+    return overpaid_amount === '0' ? 'SUCCEEDED' : 'OVERPAID';
+  }
   return invoice.noted ?? 'PENDING';
 }
 

@@ -14,7 +14,12 @@ import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
 export { createWallet, loadCredits } from './decisions.ts';
-export type { CreatedData as NewWallet } from './events.ts';
+export {
+  atItsWorth,
+  type CreditGiver,
+  type GivenCredits,
+  giveCredits,
+} from './giving/give-credits.ts';
 export { inWalletOrder } from './customer-debits/order.ts';
 export {
   captureForInvoice,
@@ -24,9 +29,11 @@ export {
   holdForInvoice,
   type InvoiceCredits,
 } from './invoice-credits/decisions.ts';
-export type { Load } from './ledger/entries.ts';
+export type { EntryDetails } from './ledger/entries.ts';
+export { type CreditsPaid, paidIn, payableBy, payWithCredits, whyUnpaid } from './paying/decisions.ts';
 export { walletTable } from './projection.ts';
 export { realTimeBalance } from './queries.ts';
+export { type CreditsBack, giveBack } from './reversals/give-back.ts';
 export { wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */

@@ -1,7 +1,7 @@
 import { reaction } from '@counterfoil/engine/define';
 import { decimal, textOf, zero } from '@counterfoil/kernel';
 import { subscription } from '../subscription.ts';
-import { giveCredits } from './wallet-credits.ts';
+import { giveSubscriptionCredits } from './wallet-credits.ts';
 
 /** The part that a settlement gives back beyond what it charges goes to the customer's wallet (D33, ADR 41). */
 export const creditsOfSettlements = reaction(subscription, {
@@ -11,7 +11,7 @@ export const creditsOfSettlements = reaction(subscription, {
       const { settlement_id, net_amount, reason, at } = data;
       const left = zero.minus(decimal(net_amount));
       if (left.cmp(zero) <= 0) return;
-      await giveCredits(context, id, {
+      await giveSubscriptionCredits(context, id, {
         worth: { kind: 'money', amount: textOf(left) },
         conversion_rate: null,
         topup_conversion_rate: null,
