@@ -34,6 +34,7 @@ export const problemReasons = {
   not_yet_reached: 'The log has not reached the position that is asked for',
   no_draft: 'The invoice is not a draft any more',
   not_final: 'The invoice is not final',
+  not_void: 'The invoice is not void',
   open_holds: 'The wallet has open holds',
   not_reversible: 'The entry took no credits, or is an expiry',
   other_installation: 'The log was begun by an installation with another secret key',

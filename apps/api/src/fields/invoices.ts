@@ -29,7 +29,8 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   voided_at: 'When it was made void',
   overdue_at: 'Due date that has passed without payment',
   invoice_pdf_url: 'Address of its document',
-  recalculated_invoice_id: 'Id of the invoice that bills again what this one, which is void, has billed',
+  recalculated_invoice_id:
+    'Id of the invoice that bills again what this one, which is void, has billed',
   line_items: 'Lines',
   coupon_applications: 'Discounts that were taken off',
   taxes: 'Taxes that were added',
@@ -102,5 +103,6 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   finalization_delay_seconds: 'Seconds for which the invoice of a cycle stays a draft',
   prepaid_credits_cover_tax: 'Whether prepaid credits pay tax as well',
   grace_period_days: 'Days after the due date until the subscription ends',
-  auto_cancellation_enabled: 'Whether a subscription ends when an invoice of it is not paid in time',
+  auto_cancellation_enabled:
+    'Whether a subscription ends when an invoice of it is not paid in time',
 };

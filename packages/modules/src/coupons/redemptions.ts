@@ -180,7 +180,8 @@ function assertRedeemable(
 /** Minutes after which a redemption must have come to its subscription: no request lasts as long. */
 const settledAfterMinutes = 10;
 
-const settledFrom = ({ at }: { readonly at: Instant }): Instant => shiftedBy(at, settledAfterMinutes * 60_000);
+const settledFrom = ({ at }: { readonly at: Instant }): Instant =>
+  shiftedBy(at, settledAfterMinutes * 60_000);
 
 /** The redemptions whose subscriptions must be there by now. */
 export const duePending = (state: RedemptionsState, now: Instant): readonly Pending[] =>

@@ -58,8 +58,6 @@ const causeData = z.discriminatedUnion('kind', [
     period_index: z.number().int(),
     until: instant,
   }),
-  /** A voided invoice that is billed again. */
-  z.object({ kind: z.literal('recalculation'), of: text<InvoiceId>() }),
 ]);
 export type InvoiceCause = z.output<typeof causeData>;
 
@@ -143,7 +141,9 @@ export type AppliedTax = z.output<typeof appliedTaxData>;
  * computed.
  */
 const givenData = z.object({
-  lines: z.array(lineData.omit({ line_discount: true, invoice_discount: true, credits: true, tax: true })),
+  lines: z.array(
+    lineData.omit({ line_discount: true, invoice_discount: true, credits: true, tax: true }),
+  ),
   /** In the order in which they are taken off; all that are taken off single lines come first. */
   coupons: z.array(
     couponApplicationData
@@ -247,6 +247,8 @@ export const invoiceEvents = {
     invoice_type: invoiceTypeSchema,
     billing_reason: billingReasonSchema,
     cause: causeData,
+    /** The invoice, which is void, that this one bills again: their causes are the same. */
+    recalculates: text<InvoiceId>().optional(),
     /** What is billed, where no settlement says it. */
     given: givenData.optional(),
     /** Who pays. */

@@ -2,14 +2,23 @@ import { module } from '@counterfoil/engine/define';
 import { couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
+import { editingRoutes } from './editing/routes.ts';
 import { draftsDue } from './finalizing/due.ts';
-import { creditsCaptured, finalizationCarriedOut } from './finalizing/reactions.ts';
+import { finalization } from './finalizing/finalization.ts';
+import { creditsCaptured } from './finalizing/reactions.ts';
 import { invoice } from './invoice.ts';
+import { invoiceRedemptionsSettled } from './one-off/redemptions.ts';
+import { oneOffRoutes } from './one-off/routes.ts';
+import { overdueInvoices } from './overdue/due.ts';
+import { previewRoutes } from './preview/routes.ts';
 import { invoiceTable } from './projection.ts';
 import { invoicePublicEvents } from './public-events.ts';
+import { recalculationRoutes } from './recalculation/routes.ts';
 import { invoiceRoutes } from './routes.ts';
 import { invoiceSequence } from './sequence.ts';
+import { invoiceSummaryRoutes } from './summary/routes.ts';
 import { usageOfTables } from './usage-readings.ts';
+import { voidedInvoices } from './voiding/reactions.ts';
 
 export {
   type AppliedNote,
@@ -49,7 +58,14 @@ export {
 } from './values.ts';
 export { invoiceView } from './view.ts';
 
-const routes = { ...invoiceRoutes };
+const routes = {
+  ...invoiceRoutes,
+  ...oneOffRoutes,
+  ...editingRoutes,
+  ...recalculationRoutes,
+  ...previewRoutes,
+  ...invoiceSummaryRoutes,
+};
 
 /** What customers owe, from the draft to the last payment. */
 export const invoices = module({
@@ -60,11 +76,12 @@ export const invoices = module({
   publicEvents: [invoicePublicEvents],
   reactions: [
     settlementsDrafted(usageOfTables),
-    finalizationCarriedOut(usageOfTables),
+    finalization,
     creditsCaptured,
     couponsReturned,
+    voidedInvoices,
   ],
-  dueWork: [draftsDue],
+  dueWork: [draftsDue, overdueInvoices, invoiceRedemptionsSettled],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -257,4 +257,15 @@ export const invoice = aggregate({
   events: invoiceEvents,
   initial: null as InvoiceState,
   evolve,
+  /** Numbers of the service's own are given by one sequence, and so are unique without a claim. */
+  unique: (state) =>
+    state?.given_number
+      ? [
+          {
+            name: 'invoice_number',
+            value: state.given_number,
+            problem: `Another invoice has the number ${JSON.stringify(state.given_number)}.`,
+          },
+        ]
+      : [],
 });

@@ -32,8 +32,14 @@ import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
-export { type RatedSettlement, type RatedStretch, type RatingMoment, rateSettled } from './billing/rated.ts';
+export {
+  type RatedSettlement,
+  type RatedStretch,
+  type RatingMoment,
+  rateSettled,
+} from './billing/rated.ts';
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
 export { takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
@@ -44,9 +50,8 @@ export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
 export { type Subscription, type SubscriptionState, subscription } from './subscription.ts';
-export { subscriptionBefore } from './change/start.ts';
 export { periodNumberAt } from './time/cycle.ts';
-export { nextStep } from './time/steps.ts';
+export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */

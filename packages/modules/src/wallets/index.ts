@@ -13,6 +13,7 @@ import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
+export { inWalletOrder } from './customer-debits/order.ts';
 export { createWallet, loadCredits } from './decisions.ts';
 export {
   atItsWorth,
@@ -20,7 +21,6 @@ export {
   type GivenCredits,
   giveCredits,
 } from './giving/give-credits.ts';
-export { inWalletOrder } from './customer-debits/order.ts';
 export {
   captureForInvoice,
   entryOfInvoice,
@@ -30,7 +30,13 @@ export {
   type InvoiceCredits,
 } from './invoice-credits/decisions.ts';
 export type { EntryDetails } from './ledger/entries.ts';
-export { type CreditsPaid, paidIn, payableBy, payWithCredits, whyUnpaid } from './paying/decisions.ts';
+export {
+  type CreditsPaid,
+  paidIn,
+  payableBy,
+  payWithCredits,
+  whyUnpaid,
+} from './paying/decisions.ts';
 export { walletTable } from './projection.ts';
 export { realTimeBalance } from './queries.ts';
 export { type CreditsBack, giveBack } from './reversals/give-back.ts';

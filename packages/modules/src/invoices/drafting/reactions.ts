@@ -1,12 +1,9 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
-import { existing, type Instant, type InvoiceId, shiftedBy } from '@counterfoil/kernel';
-import { settingOf } from '../../settings/index.ts';
+import { existing, type Instant, type InvoiceId } from '@counterfoil/kernel';
 import {
   isInherited,
-  payerOf,
   type Settled,
   type Settlement,
-  type Subscription,
   settledOf,
   subscription,
 } from '../../subscriptions/index.ts';
@@ -16,7 +13,8 @@ import type { InvoiceEventData } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { invoiceSequence, numberTaken, takeNumber } from '../sequence.ts';
 import type { UsageReadings } from '../usage-readings.ts';
-import { invoicedUnder, invoiceIdOf, isBilled, isOfPeriod, occasionOf } from './cause.ts';
+import { invoicedUnder, invoiceIdOf, isBilled } from './cause.ts';
+import { draftOfSettled } from './draft.ts';
 
 /**
  * What a subscription settles becomes an invoice, once: its id follows from the settlement, and a period that opens where another
@@ -82,47 +80,11 @@ async function draftOf(
   id: InvoiceId,
   { under, settled, at }: Drafting,
 ): Promise<InvoiceEventData<'InvoiceDrafted'>> {
-  const { settlement: data } = settled;
   const root = existing(await context.load(subscription, under), 'subscription');
   const { state: sequence } = await context.execute(invoiceSequence, under, takeNumber(id));
   const billing_sequence = numberTaken(sequence, id);
-  const { due_date_days, finalization_delay_seconds } = await settingOf(context, 'invoice_config');
-  const { billing_reason, invoice_type, waits, period } = occasionOf(settled);
-  const payer = payerOf(root);
-  return {
-    id,
-    invoice_type,
-    billing_reason,
-    cause: {
-      kind: 'settlements',
-      subscription_id: root.id,
-      settlement_id: data.settlement_id,
-      at: data.at,
-      of_period: isOfPeriod(data),
-    },
-    customer_id: payer,
-    subscription_customer_id: payer === root.customer_id ? null : root.customer_id,
-    subscription_id: root.id,
-    currency: root.currency,
-    period_start: period.start,
-    period_end: period.end,
-    billing_period: root.cycle.unit,
-    billing_sequence,
-    given_number: null,
-    due_days: dueDays(root) ?? due_date_days,
-    due_date: null,
-    description: null,
-    invoice_pdf_url: null,
-    metadata: {},
-    finalizes_at: waits ? shiftedBy(data.at, finalization_delay_seconds * 1000) : at,
-    collection_method: root.collection_method,
-    idempotency_key: null,
-  };
+  return draftOfSettled(context, id, { root, settled, at, billing_sequence });
 }
-
-/** The days of the payment terms, such as 30 of `30 NET`; null where there are none. */
-const dueDays = ({ payment_terms }: Subscription): number | null =>
-  payment_terms === null ? null : Number.parseInt(payment_terms, 10);
 
 /** Makes a draft final whose time has come; gives one that waits its figures as far as they are known. */
 async function goOn(context: WorkContext, draft: Invoice, usage: UsageReadings): Promise<void> {

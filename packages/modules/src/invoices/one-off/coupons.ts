@@ -1,5 +1,5 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { invalidField, type InvoiceId, type InvoiceLineId } from '@counterfoil/kernel';
+import { type InvoiceId, type InvoiceLineId, invalidField } from '@counterfoil/kernel';
 import { couponRecords, couponRedemptions, redeemForInvoice } from '../../coupons/index.ts';
 import type { RecordOf } from '../../record/index.ts';
 import type { GivenBill } from '../events.ts';

@@ -125,7 +125,10 @@ async function assertOwnNumber(context: RequestContext, number: string | null): 
   const { prefix, separator } = await settingOf(context, 'invoice_config');
   const start = `${prefix}${separator}`;
   if (!number.startsWith(start)) return;
-  throw invalidField('/invoice_number', `must not begin with ${start}, as those that are given here`);
+  throw invalidField(
+    '/invoice_number',
+    `must not begin with ${start}, as those that are given here`,
+  );
 }
 
 function assertPeriod(
@@ -144,7 +147,9 @@ function givenLines(id: InvoiceId, body: CreateInvoice): GivenBill['lines'] {
   assertDigits(subtotal, currency, '/subtotal');
   if (!line_items || line_items.length === 0) {
     const display_name = body.description?.slice(0, 255) || 'Amount';
-    return [lineOf(id, 0, { amount: subtotal, quantity: '1' as DecimalText, display_name, metadata: {} })];
+    return [
+      lineOf(id, 0, { amount: subtotal, quantity: '1' as DecimalText, display_name, metadata: {} }),
+    ];
   }
   const lines = line_items.map((line, index) => {
     const place = `/line_items/${index}`;

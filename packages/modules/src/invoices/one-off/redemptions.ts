@@ -1,4 +1,4 @@
-import { dueWork, type CommandContext } from '@counterfoil/engine/define';
+import { type CommandContext, dueWork } from '@counterfoil/engine/define';
 import type { InvoiceId } from '@counterfoil/kernel';
 import {
   couponRedemptions,

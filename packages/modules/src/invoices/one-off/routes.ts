@@ -1,4 +1,10 @@
-import { newRecord, newText, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  newText,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import type { InvoiceId } from '@counterfoil/kernel';
 import type { InvoiceDecision } from '../decisions.ts';
 import { finalization } from '../finalizing/finalization.ts';

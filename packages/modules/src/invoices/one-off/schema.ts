@@ -2,11 +2,11 @@ import { unused } from '@counterfoil/engine/define';
 import {
   clearable,
   currencySchema,
+  decimal,
   decimalPlaces,
   instantSchema,
   metadataSchema,
   nonNegativeDecimalSchema,
-  decimal,
   referenceSchema,
   requiredTextSchema,
   textSchema,

@@ -7,7 +7,8 @@ import { customerInvoiceSummarySchema } from './schema.ts';
 export const invoiceSummaryRoutes = {
   'GET /customers/{id}/invoices/summary': route({
     summary: 'Get what a customer has paid and owes, by currency',
-    description: 'Of the invoices that are final. `default_currency` is that of the latest of them.',
+    description:
+      'Of the invoices that are final. `default_currency` is that of the latest of them.',
     tag: 'Invoices',
     status: 200,
     permission: 'invoice:read',

@@ -1,7 +1,9 @@
-import { decimal, invalidOperation, textOf, zero } from '@counterfoil/kernel';
+import { type DecimalText, decimal, invalidOperation, textOf, zero } from '@counterfoil/kernel';
 import { existingInvoice, type InvoiceDecision } from '../decisions.ts';
 import { assertNotFinalizing } from '../editing/decisions.ts';
-import { amountsOf, type Invoice, paymentStatusOf } from '../invoice.ts';
+import type { TakenCredits } from '../events.ts';
+import { type Invoice, paymentStatusOf } from '../invoice.ts';
+import { moneyOn } from '../settling/payments.ts';
 
 /**
  * Makes an invoice void (E 15.5 B, D58, D60). What was paid and not given back yet goes to a wallet of the customer, and
@@ -14,21 +16,27 @@ export const voidInvoice =
     const invoice = existingInvoice(state, id);
     assertVoidable(invoice);
     assertNotFinalizing(invoice);
-    const { amount_paid, overpaid_amount, refunded_amount } = amountsOf(invoice);
-    // What was paid beyond what was owed went to the customer when it came.
-    const money = decimal(amount_paid)
-      .minus(decimal(overpaid_amount))
-      .minus(decimal(refunded_amount));
     return [
-      {
-        type: 'InvoiceVoided',
-        data: {
-          money: textOf(money.cmp(zero) > 0 ? money : zero),
-          taken: [...invoice.taken],
-        },
-      },
+      { type: 'InvoiceVoided', data: { money: moneyLeft(invoice), taken: creditsLeft(invoice) } },
     ];
   };
+
+/** The money on an invoice: what was paid beyond what was owed, or was given back, is with the customer. */
+const moneyLeft = (invoice: Invoice): DecimalText =>
+  textOf(moneyOn(invoice).reduce((sum, { amount }) => sum.plus(decimal(amount)), zero));
+
+/** The prepaid credits that an invoice has taken, less those that credit notes have given back. */
+function creditsLeft({ taken, notes }: Invoice): TakenCredits[] {
+  const back = notes.flatMap(({ given_back }) => given_back);
+  return taken.flatMap((part) => {
+    const own = back.filter(({ hold_id }) => hold_id === part.hold_id);
+    const left = (name: 'credits' | 'amount') =>
+      own.reduce((rest, each) => rest.minus(decimal(each[name])), decimal(part[name]));
+    const [credits, amount] = [left('credits'), left('amount')];
+    if (credits.cmp(zero) <= 0) return [];
+    return [{ ...part, credits: textOf(credits), amount: textOf(amount) }];
+  });
+}
 
 function assertVoidable(invoice: Invoice): void {
   const { id, invoice_status } = invoice;

@@ -86,7 +86,11 @@ function worthOf(wallet: Wallet) {
 /** The credits that an outcome has set aside for an invoice, with their worth; null for none. */
 export function heldForInvoice(
   events: readonly WalletEvent[],
-): { readonly hold_id: HoldId; readonly credits: DecimalText; readonly amount: DecimalText } | null {
+): {
+  readonly hold_id: HoldId;
+  readonly credits: DecimalText;
+  readonly amount: DecimalText;
+} | null {
   for (const event of events) {
     if (event.type !== 'CreditsHeld' || event.data.invoice_amount === undefined) continue;
     const { hold_id, credits, invoice_amount: amount } = event.data;
@@ -128,11 +132,8 @@ export const giveUpForInvoice =
     ]);
   };
 
-const ownHold = (
-  state: WalletState,
-  walletId: WalletId,
-  invoiceId: InvoiceId,
-): Hold | undefined => state?.holds.find(({ id }) => id === holdIdOf(invoiceId, walletId));
+const ownHold = (state: WalletState, walletId: WalletId, invoiceId: InvoiceId): Hold | undefined =>
+  state?.holds.find(({ id }) => id === holdIdOf(invoiceId, walletId));
 
 const detailsOf = (invoiceId: InvoiceId): EntryDetails => ({
   reason: 'CREDIT_ADJUSTMENT',

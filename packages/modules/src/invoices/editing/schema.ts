@@ -1,7 +1,7 @@
-import { metadataSchema, clearable, instantSchema, textSchema } from '@counterfoil/kernel';
+import { clearable, instantSchema, metadataSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { requestableMessages } from './events.ts';
-import { invoiceSchema } from './schema.ts';
+import { requestableMessages } from '../events.ts';
+import { invoiceSchema } from '../schema.ts';
 
 /** Body of PUT /invoices/{id} (specification §10.2). */
 export const updateInvoiceSchema = z
@@ -13,7 +13,9 @@ export const updateInvoiceSchema = z
     apply_discount: z
       .boolean()
       .nullish()
-      .meta({ description: 'Whether a draft is computed again, with the coupons that it may have' }),
+      .meta({
+        description: 'Whether a draft is computed again, with the coupons that it may have',
+      }),
   })
   .meta({ id: 'UpdateInvoice' });
 export type UpdateInvoice = z.output<typeof updateInvoiceSchema>;

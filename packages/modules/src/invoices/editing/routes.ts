@@ -9,15 +9,16 @@ import {
 } from '@counterfoil/engine/define';
 import { existing, type InvoiceId, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { invoiceActSchema, triggerWebhookSchema, updateInvoiceSchema } from './acts-schema.ts';
-import type { InvoiceDecision } from './decisions.ts';
-import { changeInvoice, draftToEdit, requestMessage, triggerCommunication } from './editing/decisions.ts';
-import type { InvoiceEvent, requestableMessages } from './events.ts';
-import { type InvoiceState, invoice } from './invoice.ts';
-import { shownInvoice } from './queries.ts';
-import { invoiceSchema } from './schema.ts';
-import { voidInvoice } from './voiding/decisions.ts';
-import { voidedInvoices } from './voiding/reactions.ts';
+import type { InvoiceDecision } from '../decisions.ts';
+import type { InvoiceEvent, requestableMessages } from '../events.ts';
+import { type InvoiceState, invoice } from '../invoice.ts';
+import { shownInvoice } from '../queries.ts';
+import { recompute } from '../recalculation/recompute.ts';
+import { invoiceSchema } from '../schema.ts';
+import { voidInvoice } from '../voiding/decisions.ts';
+import { voidedInvoices } from '../voiding/reactions.ts';
+import { changeInvoice, requestMessage, triggerCommunication } from './decisions.ts';
+import { invoiceActSchema, triggerWebhookSchema, updateInvoiceSchema } from './schema.ts';
 
 const tag = 'Invoices';
 const params = z.object({ id: referenceSchema('inv') });
@@ -42,7 +43,7 @@ const act = (context: RequestContext, id: InvoiceId, decision: InvoiceDecision) 
 const tailOf = (type: `invoice.${(typeof requestableMessages)[number]}`) =>
   type.slice('invoice.'.length) as (typeof requestableMessages)[number];
 
-export const invoiceActRoutes = {
+export const editingRoutes = {
   'PUT /invoices/{id}': route({
     summary: 'Change the due date, the notes or the document of an invoice',
     description: 'What is left out stays. No figure of a final invoice ever changes.',
@@ -56,9 +57,12 @@ export const invoiceActRoutes = {
     handle: async (context, { params: { id }, body }) => {
       const { apply_discount, due_date, ...rest } = body;
       const change = changeInvoice(id, { ...rest, ...(due_date && { due_date }) });
-      const { state, revision } = await act(context, id, (before, at) => {
-        if (apply_discount) draftToEdit(before, id);
-        return change(before, at);
+      const { state, revision } = await context.execute(invoice, id, {
+        prepare: async () => {
+          if (!apply_discount) return change;
+          const again = await recompute(context, id);
+          return (before, at) => [...change(before, at), ...again(before, at)];
+        },
       });
       return withETag(await shownInvoice(context, state), revision);
     },
