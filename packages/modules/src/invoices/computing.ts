@@ -46,7 +46,7 @@ export type ComputedInvoice = Pick<
  * @param claimed tells whether a coupon that is for one invoice can be taken off this one
  */
 export async function computed(
-  context: WorkContext,
+  context: AskingContext,
   invoice: ComputedInvoice,
   { context: asking, moment }: UsageReading,
   claimed: (coupon: CouponData) => Promise<boolean>,
@@ -193,9 +193,9 @@ async function freeCoupons(
 
 /** Tells whether a coupon that is for one invoice is free for a draft: nobody has it, or the draft itself. */
 export const isFreeFor =
-  ({ load }: Pick<WorkContext, 'load'>, invoiceId: InvoiceId) =>
+  (context: Pick<WorkContext, 'load'>, invoiceId: InvoiceId) =>
   async ({ id }: CouponData): Promise<boolean> =>
-    isHolder(await load(couponUse, id), invoiceId);
+    isHolder(await context.load(couponUse, id), invoiceId);
 
 /** Takes a coupon that is for one invoice for one that is being made final; false where another one has it. */
 export const claimFor =

@@ -68,11 +68,11 @@ async function associationsOf(
 }
 
 async function taxBy(
-  { load }: Pick<AskingContext, 'load'>,
+  context: Pick<AskingContext, 'load'>,
   { id: invoiceId }: TaxedInvoice,
   { id: associationId, tax_rate_id }: Association,
 ): Promise<readonly BilledTax[]> {
-  const rate = await load(taxRate, tax_rate_id);
+  const rate = await context.load(taxRate, tax_rate_id);
   if (rate === null || rate.tax_rate_status === 'INACTIVE') return [];
   const { tax, code, name } = rate;
   const id: AppliedTaxId = derivedId('taxapp', `${invoiceId}\n${associationId}`);

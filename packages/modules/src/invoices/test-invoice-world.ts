@@ -99,6 +99,7 @@ export async function invoiceWorld() {
     request,
     settle,
     reactions,
+    usage,
     /** Another process over the same log. */
     another: () => Object.assign(memoryWorld(aggregates, world.store), { now: world.now }),
     create: (body: object = {}) =>

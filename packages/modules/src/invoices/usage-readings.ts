@@ -1,4 +1,4 @@
-import { type AskingContext, askingWith, type WorkContext } from '@counterfoil/engine/define';
+import { type AskingContext, askingWith } from '@counterfoil/engine/define';
 import type { RatingMoment } from '../subscriptions/index.ts';
 import { usageTables } from '../usage/index.ts';
 
@@ -11,9 +11,9 @@ export interface UsageReading {
 /** The ways in which an invoice reads usage. */
 export interface UsageReadings {
   /** As far as it was counted by now: for drafts. */
-  readonly atOnce: (context: WorkContext) => Promise<UsageReading>;
+  readonly atOnce: (context: AskingContext) => Promise<UsageReading>;
   /** Everything that is in the log by now: for what is made final. Throws 503 while usage is counted behind it. */
-  readonly byNow: (context: WorkContext) => Promise<UsageReading>;
+  readonly byNow: (context: AskingContext) => Promise<UsageReading>;
 }
 
 /** Usage as its tables have it. */

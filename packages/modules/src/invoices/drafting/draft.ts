@@ -3,7 +3,7 @@ import { type Instant, type InvoiceId, shiftedBy } from '@counterfoil/kernel';
 import { settingOf } from '../../settings/index.ts';
 import { payerOf, type Settled, type Subscription } from '../../subscriptions/index.ts';
 import type { InvoiceEventData } from '../events.ts';
-import { isOfPeriod, occasionOf } from './cause.ts';
+import { isOfPeriod, occasionOf, type SettlementsCause } from './cause.ts';
 
 /** A settlement whose invoice is drafted. */
 interface SettledDraft {
@@ -20,7 +20,7 @@ export async function draftOfSettled(
   context: Pick<WorkContext, 'load'>,
   id: InvoiceId,
   { root, settled, at, billing_sequence }: SettledDraft,
-): Promise<InvoiceEventData<'InvoiceDrafted'>> {
+): Promise<InvoiceEventData<'InvoiceDrafted'> & { readonly cause: SettlementsCause }> {
   const { settlement: data } = settled;
   const { due_date_days, finalization_delay_seconds } = await settingOf(context, 'invoice_config');
   const { billing_reason, invoice_type, waits, period } = occasionOf(settled);

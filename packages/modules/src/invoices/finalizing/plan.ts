@@ -33,20 +33,20 @@ function numberingOf(form: SettingValue<'invoice_config'>, at: Instant) {
 
 /** The wallets of who pays whose credits may pay something, in the order in which they are drawn (D21). */
 async function payingWallets(
-  { load, read }: Pick<AskingContext, 'load' | 'read'>,
+  context: Pick<AskingContext, 'load' | 'read'>,
   { customer_id, currency }: Invoice,
   { lines }: InvoiceFigures,
   covers_tax: boolean,
 ): Promise<WalletId[]> {
   if (payableBy(lines, { price_types: ['ALL'], covers_tax }) === '0') return [];
   const page = { limit: walletsMaximum, offset: 0 };
-  const { items } = await read.list(walletTable, page, [
+  const { items } = await context.read.list(walletTable, page, [
     ...where('customer_id', 'eq', customer_id),
     ...where('currency', 'eq', currency),
     ...where('wallet_type', 'eq', 'PRE_PAID'),
     ...where('wallet_status', 'eq', 'active'),
   ]);
-  const states = await Promise.all(items.map(({ id }) => load(wallet, id)));
+  const states = await Promise.all(items.map(({ id }) => context.load(wallet, id)));
   return states
     .flatMap((state) => state ?? [])
     .filter(({ config, credit_balance }) => {

@@ -1,4 +1,4 @@
-import type { AskingContext, HistoryEvent, WorkContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, Stamped } from '@counterfoil/kernel';
 import { type Subscription, subscription, takeDue } from '../../subscriptions/index.ts';
 
@@ -30,32 +30,41 @@ export function comingEvents(before: Subscription, at: Instant): readonly Subscr
 }
 
 /**
- * A context in which some subscriptions have recorded what is to come: whoever computes an invoice in it finds the settlements
- * that there will be. It writes nothing.
+ * Questions in a world in which some subscriptions have recorded what is to come: whoever computes an invoice there finds the
+ * settlements that there will be.
  *
  * @param coming events by subscription
  */
 export function afterwards(
-  context: WorkContext,
+  context: AskingContext,
   coming: ReadonlyMap<string, readonly SubscriptionEvent[]>,
-): WorkContext {
-  const history = async function* (
-    aggregate: Parameters<AskingContext['history']>[0],
-    id: string,
-    range: Parameters<AskingContext['history']>[2],
-  ) {
-    yield* context.history(aggregate, id, range);
-    if (aggregate.name !== subscription.name) return;
-    // Nobody asks where in the log they stand: they are nowhere yet.
-    for (const event of coming.get(id) ?? []) yield event as unknown as HistoryEvent<never>;
+): AskingContext {
+  const comingOf = (name: string, id: string): readonly SubscriptionEvent[] =>
+    (name === subscription.name ? coming.get(id) : undefined) ?? [];
+  return {
+    now: context.now,
+    principal: context.principal,
+    get recalled() {
+      return context.recalled;
+    },
+    get facts() {
+      return context.facts;
+    },
+    get read() {
+      return context.read;
+    },
+    holderOf: (aggregate, name, value) => context.holderOf(aggregate, name, value),
+    factsByNow: () => context.factsByNow(),
+    beside: () => context.beside(),
+    load: async (aggregate, id) =>
+      comingOf(aggregate.name, id).reduce(
+        (state, event) => aggregate.evolve(state, event as never),
+        await context.load(aggregate, id),
+      ),
+    async *history(aggregate, id, range) {
+      yield* context.history(aggregate, id, range);
+      // Nobody asks where in the log they stand: they are nowhere yet.
+      for (const event of comingOf(aggregate.name, id)) yield event as never;
+    },
   };
-  const load = async (aggregate: Parameters<AskingContext['load']>[0], id: string) => {
-    const state = await context.load(aggregate, id);
-    if (aggregate.name !== subscription.name) return state;
-    return (coming.get(id) ?? []).reduce(aggregate.evolve, state);
-  };
-  return Object.create(context, {
-    history: { value: history },
-    load: { value: load },
-  }) as WorkContext;
 }

@@ -23,7 +23,7 @@ import { draftOfSettled } from '../drafting/draft.ts';
 import type { InvoiceEvent } from '../events.ts';
 import { type InvoiceState, invoice } from '../invoice.ts';
 import type { InvoiceResource } from '../schema.ts';
-import { usageOfTables } from '../usage-readings.ts';
+import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 import { invoiceView } from '../view.ts';
 import { afterwards, comingEvents } from './coming.ts';
 import type { PreviewInvoice } from './schema.ts';
@@ -36,6 +36,7 @@ import type { PreviewInvoice } from './schema.ts';
 export async function previewed(
   context: RequestContext,
   { hide_zero_charges_line_items, ...asked }: PreviewInvoice,
+  usage: UsageReadings = usageOfTables,
 ): Promise<InvoiceResource> {
   const root = await payingSubscription(context, asked.subscription_id);
   const period = currentPeriod(root);
@@ -52,12 +53,10 @@ export async function previewed(
   }
   const id = derivedId('inv', `${root.id}\npreview\n${at}`);
   const draft = await draftOfSettled(context, id, { root, settled, at, billing_sequence: null });
-  const { cause } = draft;
-  if (cause.kind !== 'settlements') throw invalidOperation('', { reason: 'ended' });
   const figures = await computed(
     after,
-    { ...draft, cause },
-    await usageOfTables.atOnce(after),
+    draft,
+    await usage.atOnce(after),
     isFreeFor(context, id),
   );
   const events: readonly InvoiceEvent[] = [

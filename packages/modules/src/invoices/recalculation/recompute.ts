@@ -8,15 +8,19 @@ import type { GivenBill } from '../events.ts';
 import { billOfGiven } from '../given/bill.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { taxesOf } from '../taxes.ts';
-import { usageOfTables } from '../usage-readings.ts';
+import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 
 /**
  * Computes a draft again, in place: its lines keep their ids. No event where that changes nothing. Throws 404, 400 for an
  * invoice that is no draft, and 503 for one that is being made final.
  */
-export async function recompute(context: WorkContext, id: string): Promise<InvoiceDecision> {
+export async function recompute(
+  context: WorkContext,
+  id: string,
+  usage: UsageReadings = usageOfTables,
+): Promise<InvoiceDecision> {
   const draft = draftToEdit(await context.load(invoice, id), id);
-  const figures = await figuresOfDraft(context, draft);
+  const figures = await figuresOfDraft(context, draft, usage);
   return (state) => {
     const before = draftToEdit(state, id);
     const isSame = (Object.keys(figures) as (keyof Computed)[]).every(
@@ -27,10 +31,14 @@ export async function recompute(context: WorkContext, id: string): Promise<Invoi
 }
 
 /** The figures of a draft by now; those of a draft that says nothing of its bill stay as they are. */
-async function figuresOfDraft(context: WorkContext, draft: Invoice): Promise<Computed> {
+async function figuresOfDraft(
+  context: WorkContext,
+  draft: Invoice,
+  usage: UsageReadings,
+): Promise<Computed> {
   const { cause, given } = draft;
   if (cause.kind === 'settlements') {
-    const reading = await usageOfTables.atOnce(context);
+    const reading = await usage.atOnce(context);
     return computed(context, { ...draft, cause }, reading, isFreeFor(context, draft.id));
   }
   return given ? ofGiven(context, draft, given) : figuresIn(draft);
