@@ -317,7 +317,13 @@ export const invoiceEvents = {
     ...noteShape,
     from: z.array(z.object({ payment_id: z.string(), amount: figure })),
   }),
-  FellOverdue: z.object({ at: instantSchema }),
+  FellOverdue: z.object({
+    at: instantSchema,
+    /** The instant at which its subscription ends unless it is paid by then; null: never because of it. */
+    ends_subscription_at: instant.nullable().default(null),
+  }),
+  /** Its subscription has ended because nobody has paid it, or had ended before. */
+  SubscriptionEnded: z.object({}),
   CommunicationTriggered: z.object({}),
   /** Somebody asks for a message about the invoice as it is, such as one that was lost on its way. */
   MessageRequested: z.object({ message: z.enum(requestableMessages) }),

@@ -9,7 +9,7 @@ import { creditsCaptured } from './finalizing/reactions.ts';
 import { invoice } from './invoice.ts';
 import { invoiceRedemptionsSettled } from './one-off/redemptions.ts';
 import { oneOffRoutes } from './one-off/routes.ts';
-import { overdueInvoices } from './overdue/due.ts';
+import { overdueInvoices, unpaidSubscriptions } from './overdue/due.ts';
 import { previewRoutes } from './preview/routes.ts';
 import { invoiceTable } from './projection.ts';
 import { invoicePublicEvents } from './public-events.ts';
@@ -81,7 +81,7 @@ export const invoices = module({
     couponsReturned,
     voidedInvoices,
   ],
-  dueWork: [draftsDue, overdueInvoices, invoiceRedemptionsSettled],
+  dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],
 });
 
 /** The routes with their exact types, for the typed client. */

@@ -61,6 +61,8 @@ export interface Invoice
   readonly paid_at: Instant | null;
   readonly voided_at: Instant | null;
   readonly overdue_at: Instant | null;
+  /** The instant at which its subscription ends unless it is paid by then; null: never because of it. */
+  readonly ends_subscription_at: Instant | null;
   readonly recalculated_invoice_id: InvoiceId | null;
   /** Grows with every change. */
   readonly version: number;
@@ -101,6 +103,7 @@ function evolve(state: InvoiceState, event: Stamped<InvoiceEvent>): InvoiceState
       paid_at: null,
       voided_at: null,
       overdue_at: null,
+      ends_subscription_at: null,
       recalculated_invoice_id: null,
       version: 1,
     };
@@ -172,7 +175,13 @@ function after(
         ),
       };
     case 'FellOverdue':
-      return { ...invoice, overdue_at: event.data.at };
+      return {
+        ...invoice,
+        overdue_at: event.data.at,
+        ends_subscription_at: event.data.ends_subscription_at,
+      };
+    case 'SubscriptionEnded':
+      return { ...invoice, ends_subscription_at: null };
     case 'CommunicationTriggered':
     case 'MessageRequested':
       return invoice;

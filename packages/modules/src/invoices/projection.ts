@@ -1,7 +1,7 @@
 import { recordProjection } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
 import { type InvoiceState, invoice } from './invoice.ts';
-import { fallsOverdueAt } from './overdue/falls-overdue.ts';
+import { endsSubscriptionAt, fallsOverdueAt } from './overdue/falls-overdue.ts';
 import { invoiceView } from './view.ts';
 
 /** The instant from which a draft is made final by itself; null where none is. */
@@ -39,6 +39,11 @@ export const invoiceTable = recordProjection(invoice, {
     falls_overdue_at: {
       type: 'timestamptz',
       of: (_shown, state) => fallsOverdueAt(state),
+      index: true,
+    },
+    ends_subscription_at: {
+      type: 'timestamptz',
+      of: (_shown, state) => endsSubscriptionAt(state),
       index: true,
     },
   },

@@ -19,6 +19,8 @@ function messageOf(event: InvoiceEvent): string | null {
     case 'InvoiceDrafted':
     case 'FinalizationStarted':
     case 'WalletChosen':
+    // The subscription tells of it.
+    case 'SubscriptionEnded':
       return null;
     case 'InvoiceComputed':
     case 'InvoiceSkipped':

@@ -1,5 +1,7 @@
+import type { Instant } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { subscription } from '../../subscriptions/index.ts';
 import { billingWorld } from '../test-billing-world.ts';
 
 const test = suite('overdue invoices');
@@ -40,6 +42,56 @@ test('a due date that is put off counts', async () => {
   assert.is((await stateOf(id))?.overdue_at, null);
   await pass('2026-02-01T00:00:00.000Z');
   assert.is((await stateOf(id))?.overdue_at, '2026-02-01T00:00:00.000Z');
+});
+
+async function unpaidWorld(value: object) {
+  const world = await billingWorld();
+  const { create, settle, call, request, passAll, pass } = world;
+  await call('PUT /settings/subscription_config', { body: { value } });
+  const { id } = await create();
+  await settle();
+  return {
+    ...world,
+    id,
+    /** The state of the subscription at a later instant. */
+    statusAt: async (at: string) => {
+      await passAll(at as Instant);
+      await pass(at);
+      return (await request().load(subscription, id))?.subscription_status;
+    },
+  };
+}
+
+test('a subscription ends when an invoice of it is not paid within its grace, where that is set', async () => {
+  const { statusAt, typesOf } = await unpaidWorld({
+    auto_cancellation_enabled: true,
+    grace_period_days: 5,
+  });
+  assert.is(await statusAt('2026-01-06T23:59:59.999Z'), 'active');
+  assert.is(await statusAt('2026-01-07T00:00:00.000Z'), 'cancelled');
+  const ended = () => typesOf('invoice').filter((type) => type === 'SubscriptionEnded').length;
+  assert.is(ended(), 1);
+  await statusAt('2026-01-20T00:00:00.000Z');
+  assert.is(ended(), 1);
+});
+
+test('it goes on when it was paid within its grace, and where nothing is set', async () => {
+  const paid = await unpaidWorld({ auto_cancellation_enabled: true });
+  assert.is(await paid.statusAt('2026-01-03T00:00:00.000Z'), 'active');
+  const [opening] = await paid.invoices();
+  await paid.pay(opening?.id ?? '', '110');
+  assert.is(await paid.statusAt('2026-01-20T00:00:00.000Z'), 'active');
+  const { statusAt } = await unpaidWorld({ grace_period_days: 0 });
+  assert.is(await statusAt('2026-01-20T00:00:00.000Z'), 'active');
+});
+
+test('one that has ended before stays as it is', async () => {
+  const { statusAt, call, id, typesOf } = await unpaidWorld({ auto_cancellation_enabled: true });
+  await statusAt('2026-01-03T00:00:00.000Z');
+  const body = { cancellation_type: 'immediate' };
+  await call('POST /subscriptions/{id}/cancel', { params: { id }, body });
+  assert.is(await statusAt('2026-01-20T00:00:00.000Z'), 'cancelled');
+  assert.ok(typesOf('invoice').includes('SubscriptionEnded'));
 });
 
 test.run();
