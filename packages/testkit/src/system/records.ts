@@ -70,6 +70,10 @@ export class Records {
         return this.#draft();
       case 'subs_paused':
         return this.#paused();
+      case 'inv_draft':
+        return this.#invoiceDraft();
+      case 'inv_void':
+        return this.#voidInvoice();
       case 'coupon_assoc':
         return this.#redeemed();
       case 'sched':
@@ -151,6 +155,30 @@ export class Records {
       subscription_status: 'draft',
       metadata: { note: this.text('draft') },
     });
+  }
+
+  /** A draft of an invoice of the caller's own. */
+  async #invoiceDraft(): Promise<Shown> {
+    const { id: customer_id } = await this.record('cust');
+    return this.create('/invoices', {
+      ...{ customer_id, currency: 'usd', subtotal: '30', total: '30', amount_due: '30' },
+      invoice_status: 'DRAFT',
+      description: this.text('draft'),
+    });
+  }
+
+  /** The opening invoice of a subscription, which is void. */
+  async #voidInvoice(): Promise<Shown> {
+    const { id } = await this.record('subs');
+    const path = `/invoices?subscription_id=${id}&invoice_status=FINALIZED`;
+    const found = async () => (await this.tenant.call('GET', path)).body.items?.[0];
+    await eventually(
+      async () => (await found()) !== undefined,
+      () => `the invoice of ${id} never came`,
+    );
+    const { id: invoiceId } = await found();
+    const { invoice } = await this.create(`/invoices/${invoiceId}/void`, {});
+    return invoice;
   }
 
   /** A coupon that a subscription has redeemed. */
