@@ -9,6 +9,7 @@ import {
 } from '@counterfoil/engine/define';
 import { existing, type InvoiceId, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { couponsReturned } from '../coupon-returns.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import type { InvoiceEvent, requestableMessages } from '../events.ts';
 import { type InvoiceState, invoice } from '../invoice.ts';
@@ -81,6 +82,7 @@ export const editingRoutes = {
     handle: async (context, { params: { id } }) => {
       const outcome = await act(context, id, voidInvoice(id));
       await context.carryOut(voidedInvoices, id, outcome);
+      await context.carryOut(couponsReturned, id, outcome);
       return acted(context, outcome, (number) => `Invoice ${number} is void.`);
     },
   }),

@@ -17,40 +17,26 @@ import {
   giveCredits,
   wallet,
 } from '../../wallets/index.ts';
-import { couponUse, returnCoupon } from '../coupons.ts';
 import type { TakenCredits } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { returnRedemptions } from '../one-off/redemptions.ts';
 
 /**
  * What is on an invoice that becomes void goes back, once: prepaid credits to the lots that paid, the money to a wallet of the
- * customer as a lot of its own, and coupons that were redeemed for it to be redeemed again (D57, D60, E 15.5 B).
+ * customer as a lot of its own, and coupons that were redeemed for it can be redeemed again (D57, D60, E 15.5 B).
  */
 export const voidedInvoices = reaction(invoice, {
   name: 'void of an invoice',
   on: {
     InvoiceVoided: async ({ aggregate_id: id, data: { taken, money } }, context) => {
       const state = existing(await context.load(invoice, id), 'invoice');
-      await returnCoupons(context, state);
+      await returnRedemptions(context, state);
       const left = await returnCredits(context, state.id, taken);
       const amount = textOf(decimal(money).plus(decimal(left)));
       if (amount !== '0') await giveMoney(context, state, amount);
     },
   },
 });
-
-/** Gives the uses of coupons back: of those of its own, and of those that its subscription has for one invoice alone. */
-async function returnCoupons(context: ReactionContext, voided: Invoice): Promise<void> {
-  await returnRedemptions(context, voided);
-  const redemptions = new Set(
-    voided.coupons.flatMap(({ subscription_id, coupon_association_id }) =>
-      subscription_id === null || coupon_association_id === null ? [] : [coupon_association_id],
-    ),
-  );
-  for (const redemption of redemptions) {
-    await context.execute(couponUse, redemption, returnCoupon(voided.id));
-  }
-}
 
 const detailsOf = (invoiceId: InvoiceId): Omit<EntryDetails, 'effectiveAt'> => ({
   reason: 'INVOICE_VOID_REFUND',
