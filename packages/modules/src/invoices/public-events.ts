@@ -23,6 +23,8 @@ function messageOf(event: InvoiceEvent): string | null {
     case 'SubscriptionEnded':
       return null;
     case 'InvoiceComputed':
+      // What is computed to be final is told when it is.
+      return event.data.plan === null ? 'update' : null;
     case 'InvoiceSkipped':
     case 'InvoiceChanged':
     case 'InvoiceAdjusted':

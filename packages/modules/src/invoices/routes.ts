@@ -4,6 +4,7 @@ import {
   type Routes,
   route,
   searchExample,
+  unused,
   withETag,
 } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
@@ -58,7 +59,7 @@ export const invoiceRoutes = {
     status: 200,
     permission: 'invoice:read',
     params: idParameters,
-    query: z.object({ expand }),
+    query: z.object({ expand, expand_by_source: unused, group_by: unused }),
     response: invoiceSchema,
     handle: async (context, { params: { id }, query }) => {
       const { resource, revision } = await getInvoice(context, id, query.expand);

@@ -45,7 +45,7 @@ export async function draftOfSettled(
     billing_period: root.cycle.unit,
     billing_sequence,
     given_number: null,
-    due_days: dueDays(root) ?? due_date_days,
+    due_days: daysOfTerms(root) ?? due_date_days,
     due_date: null,
     description: null,
     invoice_pdf_url: null,
@@ -57,5 +57,6 @@ export async function draftOfSettled(
 }
 
 /** The days of the payment terms, such as 30 of `30 NET`; null where there are none. */
-const dueDays = ({ payment_terms }: Subscription): number | null =>
-  payment_terms === null ? null : Number.parseInt(payment_terms, 10);
+export const daysOfTerms = (
+  owner: Pick<Subscription, 'payment_terms'> | null,
+): number | null => (owner?.payment_terms ? Number.parseInt(owner.payment_terms, 10) : null);

@@ -71,7 +71,6 @@ test('every turn has its message, with the whole invoice and its customer', asyn
   await makeVoid(id);
   assert.equal(await messages(id), [
     'invoice.update',
-    'invoice.update',
     'invoice.update.finalized',
     'invoice.update',
     'invoice.communication.triggered',

@@ -211,10 +211,11 @@ test('a coupon of another currency does not fit', async () => {
   assert.is(problem.errors?.[0]?.pointer, '/coupons/0');
 });
 
-test('a subscription of somebody else does not fit', async () => {
+test('a subscription of the customer gives its payment terms, and one of somebody else does not fit', async () => {
   const { make, create, post } = await billingWorld();
-  const { id: subscription_id } = await create();
-  assert.is((await make({ subscription_id })).subscription_id, subscription_id);
+  const { id: subscription_id } = await create({ payment_terms: '30 NET' });
+  const own = await make({ subscription_id });
+  assert.equal([own.subscription_id, own.due_date], [subscription_id, '2026-01-31T00:00:00.000Z']);
   const { id: customer_id } = await post('/customers', { name: 'Bob', external_id: 'bob' });
   const problem = await rejection(make({ subscription_id, customer_id }));
   assert.is(problem.errors?.[0]?.pointer, '/subscription_id');

@@ -13,9 +13,10 @@ import {
 } from '@counterfoil/kernel';
 import { customerReference } from '../../customers/index.ts';
 import { settingOf } from '../../settings/index.ts';
-import { payerOf, subscription } from '../../subscriptions/index.ts';
+import { payerOf, type Subscription, subscription } from '../../subscriptions/index.ts';
 import { figuresOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
+import { daysOfTerms } from '../drafting/draft.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
 import { billOfGiven, givenLineId } from '../given/bill.ts';
 import { taxesOf } from '../taxes.ts';
@@ -40,7 +41,7 @@ export async function prepareInvoice(
 ): Promise<PreparedInvoice> {
   const { customer_id, currency } = body;
   writable(await customerReference(context, { customer_id }), 'customer', customer_id);
-  await assertSubscription(context, body);
+  const owner = await subscriptionOf(context, body);
   await assertOwnNumber(context, body.invoice_number ?? null);
   assertPeriod(body.period_start, body.period_end, '');
   const lines = givenLines(id, body);
@@ -53,7 +54,7 @@ export async function prepareInvoice(
   const applying = given.taxes ?? (await taxesOf(context, taxedInvoice(context, id, body)));
   const figures = figuresOf(billOfGiven({ id, currency }, given, applying));
   assertTotals(body, figures);
-  const drafted = { ...draftOf(context, id, body), given, due_days: await dueDays(context) };
+  const drafted = { ...draftOf(context, id, body), given, due_days: await dueDays(context, owner) };
   return {
     coupons,
     create: (state, at) => {
@@ -69,8 +70,8 @@ export async function prepareInvoice(
   };
 }
 
-const dueDays = async (context: RequestContext): Promise<number> =>
-  (await settingOf(context, 'invoice_config')).due_date_days;
+const dueDays = async (context: RequestContext, owner: Subscription | null): Promise<number> =>
+  daysOfTerms(owner) ?? (await settingOf(context, 'invoice_config')).due_date_days;
 
 const taxedInvoice = (context: RequestContext, id: InvoiceId, body: CreateInvoice) => ({
   id,
@@ -108,14 +109,14 @@ const draftOf = (
 });
 
 /** The subscription that an invoice is said to belong to is one of the customer: as user, or as who pays. */
-async function assertSubscription(
+async function subscriptionOf(
   context: RequestContext,
   { subscription_id, customer_id }: CreateInvoice,
-): Promise<void> {
-  if (!subscription_id) return;
+): Promise<Subscription | null> {
+  if (!subscription_id) return null;
   const state = await context.load(subscription, subscription_id);
   if (state === null) throw notFound('subscription', subscription_id, 'subscription_id');
-  if (customer_id === state.customer_id || customer_id === payerOf(state)) return;
+  if (customer_id === state.customer_id || customer_id === payerOf(state)) return state;
   throw invalidField('/subscription_id', 'belongs to another customer than customer_id');
 }
 

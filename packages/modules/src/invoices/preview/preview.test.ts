@@ -79,6 +79,22 @@ test('lines that come to nothing can be hidden', async () => {
   );
 });
 
+test('a subscription that ends before shows what is billed at its end', async () => {
+  const { create, preview, call, use } = await previewWorld();
+  const { id: subscription_id } = await create();
+  use(200, day(1, 3));
+  await call('POST /subscriptions/{id}/cancel', {
+    params: { id: subscription_id },
+    body: { cancellation_type: 'scheduled_date', cancel_at: day(1, 20), proration_behavior: 'none' },
+  });
+  const shown = await preview({ subscription_id });
+  assert.equal([shown.billing_reason, shown.period_end], ['PRORATION', day(1, 20)]);
+  assert.equal(
+    shown.line_items?.map(({ display_name, amount }) => [display_name, amount]),
+    [['Calls', '2']],
+  );
+});
+
 test('nothing comes of a subscription that has ended, or is unknown', async () => {
   const { create, preview, call } = await previewWorld();
   const { id: subscription_id } = await create();

@@ -12,13 +12,12 @@ import {
   currentPeriod,
   isInherited,
   nextStep,
-  type Settled,
   type Subscription,
   settledOf,
   subscription,
 } from '../../subscriptions/index.ts';
 import { computed, isFreeFor } from '../computing.ts';
-import { isOfPeriod } from '../drafting/cause.ts';
+import { isBilled } from '../drafting/cause.ts';
 import { draftOfSettled } from '../drafting/draft.ts';
 import type { InvoiceEvent } from '../events.ts';
 import { type InvoiceState, invoice } from '../invoice.ts';
@@ -29,7 +28,7 @@ import { afterwards, comingEvents } from './coming.ts';
 import type { PreviewInvoice } from './schema.ts';
 
 /**
- * The invoice that a subscription comes to at the end of its running period, as far as usage is counted by now and if nothing else
+ * The invoice that a subscription comes to at the end of its running period, or before if it ends before, as far as usage is counted by now and if nothing else
  * happens: by the same steps, settlements and arithmetic that will make it. Prepaid credits are known only when it is final.
  * Nothing is written. Throws 404, and 400 for one that nothing comes of, or for another period.
  */
@@ -46,13 +45,25 @@ export async function previewed(
     (await withMembers(context, root)).map((each) => [each.id, comingEvents(each, at)]),
   );
   const after = afterwards(context, coming);
-  const isWanted = (each: Settled['settlement']) => each.at === at && isOfPeriod(each);
-  const [settled] = (await settledOf(after, root.id, isWanted)).settled;
+  const first = (coming.get(root.id) ?? []).flatMap((event) =>
+    event.type === 'SettlementRecorded' && isBilled(event.data) ? [event.data.settlement_id] : [],
+  )[0];
+  const { settled: all } = await settledOf(
+    after,
+    root.id,
+    ({ settlement_id }) => settlement_id === first,
+  );
+  const [settled] = all;
   if (!settled) {
-    throw invalidOperation(`Nothing is billed for ${root.id} at ${at}.`, { reason: 'ended' });
+    throw invalidOperation(`Nothing is billed for ${root.id} by ${at}.`, { reason: 'ended' });
   }
   const id = derivedId('inv', `${root.id}\npreview\n${at}`);
-  const draft = await draftOfSettled(context, id, { root, settled, at, billing_sequence: null });
+  const draft = await draftOfSettled(context, id, {
+    root,
+    settled,
+    at: settled.settlement.at,
+    billing_sequence: null,
+  });
   const figures = await computed(
     after,
     draft,
