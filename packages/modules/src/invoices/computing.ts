@@ -136,7 +136,7 @@ async function linesBefore(
 /** A line of an invoice, with what decides about its coupons. */
 interface PartLine {
   readonly line: ReturnType<typeof linesOfSettlement>[number];
-  readonly of: Pick<CouponedLine, 'phase_id' | 'settled_at' | 'period_index'>;
+  readonly of: Pick<CouponedLine, 'phase_id' | 'settled_at' | 'period_index' | 'is_net'>;
 }
 
 function linesIn({ settled, subscription }: Part, rated: RatedSettlement): readonly PartLine[] {
@@ -146,10 +146,23 @@ function linesIn({ settled, subscription }: Part, rated: RatedSettlement): reado
     (line) => {
       const own = lines.get(line.subscription_line_item_id ?? '');
       const phase_id = own?.subscription_phase_id ?? null;
-      return { line, of: { phase_id, settled_at, period_index } };
+      const is_net = line.kind === 'credit' && isOfFinal(settlement, line);
+      return { line, of: { phase_id, settled_at, period_index, is_net } };
     },
   );
 }
+
+/** Tells whether a credit is of a charge whose invoice was final: it is net of the discounts of that. */
+const isOfFinal = (
+  { lines }: Settled['settlement'],
+  { subscription_line_item_id }: PartLine['line'],
+): boolean =>
+  lines.some(
+    (each) =>
+      each.kind === 'credit' &&
+      each.line_item_id === subscription_line_item_id &&
+      each.invoice_id !== undefined,
+  );
 
 /** The subscriptions whose coupons can be taken off, each once. */
 const hostsOf = (parts: readonly Part[]): readonly CouponHost[] => [

@@ -70,6 +70,8 @@ export interface CouponedLine {
   readonly settled_at: Instant;
   /** The number of the billing period that it belongs to; null where none ran. */
   readonly period_index: number | null;
+  /** True for what is given back net of the discounts of its own invoice. */
+  readonly is_net: boolean;
 }
 
 /** A subscription as far as it decides what its coupons are taken off. */
@@ -123,7 +125,7 @@ export const isForOne = ({ repetition }: Pick<CouponData, 'repetition'>): boolea
 
 function fits(coupon: CouponData, line: CouponedLine, host: CouponHost): boolean {
   const { line_item_id, phase_id, start_date, end_date, repetition } = coupon;
-  if (line.subscription_id !== host.id) return false;
+  if (line.subscription_id !== host.id || line.is_net) return false;
   if (line_item_id !== null && line_item_id !== line.subscription_line_item_id) return false;
   if (phase_id !== null && phase_id !== line.phase_id) return false;
   const { settled_at, period_index } = line;

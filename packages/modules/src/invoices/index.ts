@@ -1,6 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
+import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { editingRoutes } from './editing/routes.ts';
 import { draftsDue } from './finalizing/due.ts';
@@ -80,6 +81,8 @@ export const invoices = module({
     creditsCaptured,
     couponsReturned,
     voidedInvoices,
+    chargesNoted,
+    leftOverGiven,
   ],
   dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],
 });

@@ -27,6 +27,7 @@ import { taxAssociations } from '../tax-associations/index.ts';
 import { taxAssociation, taxes, taxRate } from '../taxes/index.ts';
 import { wallet, wallets } from '../wallets/index.ts';
 import { couponUse } from './coupons.ts';
+import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { creditsCaptured, finalizationCarriedOut } from './finalizing/reactions.ts';
@@ -72,6 +73,8 @@ export async function invoiceWorld() {
     settlementsDrafted(usage),
     finalizationCarriedOut(usage),
     creditsCaptured,
+    chargesNoted,
+    leftOverGiven,
   ];
   const request = (by: MemoryWorld = world) => by.request(testPrincipal());
   const call = async <Answer = { readonly id: string }>(

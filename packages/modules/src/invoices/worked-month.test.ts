@@ -61,4 +61,41 @@ test('January: 99.00 at once, then 115.78, of which the wallet pays all that it 
   assert.is(await balance(walletId), '0');
 });
 
+test('February: a line that is added, and an end that gives back what was paid, net of the discount', async () => {
+  const { create, call, post, planId, coupon, wallet, use, pass, invoices, balance, settle } =
+    await invoiceWorld();
+  const { id: walletId } = await wallet('5');
+  const { id: ten } = await coupon();
+  const { id } = await create({ coupons: [ten], proration_behavior: 'create_prorations' });
+  use(1300, day(1, 3));
+  await pass(day(2, 15));
+  const { id: price_id } = await post('/prices', {
+    ...{ entity_type: 'PLAN', entity_id: planId, type: 'FIXED', billing_model: 'FLAT_FEE' },
+    ...{ currency: 'usd', billing_period: 'MONTHLY', invoice_cadence: 'ADVANCE', amount: '28' },
+    start_date: '2020-01-01T00:00:00Z',
+    display_name: 'Support',
+  });
+  await call('POST /subscriptions/{id}/lineitems', { params: { id }, body: { price_id } });
+  await settle();
+  const added = (await invoices()).at(-1);
+  assert.equal(added && shown(added).figures, ['14', '1.4', '0', '1.26', '13.86']);
+  assert.equal([added?.billing_reason, added?.invoice_type], ['SUBSCRIPTION_UPDATE', 'ONE_OFF']);
+  use(600, day(2, 16));
+  await pass(day(2, 22));
+  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
+  await call('POST /subscriptions/{id}/cancel', { params: { id }, body });
+  await settle();
+  const last = (await invoices()).at(-1);
+  assert.equal(last && shown(last), {
+    number: 'INV-202602-00003',
+    reason: 'PRORATION',
+    status: 'FINALIZED',
+    period: `${day(2, 1)} ${day(2, 22)}`,
+    lines: ['Calls 500 100 10'],
+    figures: ['10', '1', '9', '0.9', '0.9'],
+  });
+  // 22.50 and 6.30, with 2.25 and 0.63 of tax, less the 9.00 that have paid for the calls.
+  assert.is(await balance(walletId), '22.68');
+});
+
 test.run();

@@ -41,7 +41,8 @@ export {
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
-export { cancelSubscription, takeDue } from './decisions.ts';
+export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
+export { cancelSubscription, noteInvoiced, takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
 export { isInherited, payerOf } from './families/family.ts';
 export type { LineData } from './lines/line.ts';

@@ -71,6 +71,7 @@ function subscriptionMessages(
     case 'HeirsTold':
     case 'PeriodClosed':
     case 'SettlementRecorded':
+    case 'ChargesInvoiced':
     case 'CreditsGranted':
     case 'CreditsSkipped':
     case 'PlanChanged':

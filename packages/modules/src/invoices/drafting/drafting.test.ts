@@ -105,6 +105,29 @@ test('a price that changes gives back what was charged on the invoice that charg
   assert.equal([last?.subtotal, last?.total_tax, last?.total], ['100', '10', '110']);
 });
 
+test('a price that falls gives back all that was paid less what is charged, net of discounts and with its tax', async () => {
+  const { create, call, coupon, pass, invoices, settle, basePriceId, request } = await invoiceWorld();
+  const { id: ten } = await coupon();
+  const { id } = await create({ coupons: [ten], proration_behavior: 'create_prorations' });
+  await pass(day(1, 16, 12));
+  const found = await call<{ items: { id: string; price_id: string }[] }>(
+    'POST /subscriptions/lineitems/search',
+    { body: { subscription_ids: [id] } },
+  );
+  const line = found.items.find(({ price_id }) => price_id === basePriceId);
+  await call('PUT /subscriptions/lineitems/{id}', {
+    ...byRoute(line?.id ?? ''),
+    body: { amount: '40' },
+  });
+  await settle();
+  const last = (await invoices()).at(-1);
+  assert.is(last && shown(last), 'SUBSCRIPTION_UPDATE: ONE_OFF: FINALIZED: fixed 20, credit -20');
+  assert.equal([last?.total_discount, last?.total_tax, last?.total], ['2', '-0.2', '0']);
+  // 45.00 and 4.50 of tax were paid for the rest of the month, 18.00 and 1.80 are charged for it now.
+  const given = (await request().load(subscription, id))?.wallets[0] ?? '';
+  assert.is((await request().load(wallet, given))?.credit_balance, '29.7');
+});
+
 test('who pays for a subscription is invoiced, and who uses is told', async () => {
   const { create, post, invoices, settle, customerId } = await invoiceWorld();
   const { id: payer } = await post('/customers', { name: 'Head office', external_id: 'head' });

@@ -1,5 +1,6 @@
 import { reaction } from '@counterfoil/engine/define';
-import { decimal, textOf, zero } from '@counterfoil/kernel';
+import { type Decimal, decimal, minorUnits, shareOf, textOf, zero } from '@counterfoil/kernel';
+import type { Settlement } from '../settlement/index.ts';
 import { subscription } from '../subscription.ts';
 import { giveSubscriptionCredits } from './wallet-credits.ts';
 
@@ -11,8 +12,9 @@ export const creditsOfSettlements = reaction(subscription, {
       const { settlement_id, net_amount, reason, at } = data;
       const left = zero.minus(decimal(net_amount));
       if (left.cmp(zero) <= 0) return;
+      const tax = taxOf(data, left);
       await giveSubscriptionCredits(context, id, {
-        worth: { kind: 'money', amount: textOf(left) },
+        worth: { kind: 'money', amount: textOf(left.plus(tax)) },
         conversion_rate: null,
         topup_conversion_rate: null,
         referenceType: 'EXTERNAL',
@@ -26,3 +28,14 @@ export const creditsOfSettlements = reaction(subscription, {
     },
   },
 });
+
+/** The tax of the part of all credits that goes to the wallet; the rest is on an invoice with charges, which has its own. */
+function taxOf({ lines, credit_amount, currency }: Settlement, left: Decimal): Decimal {
+  const tax = lines.reduce(
+    (sum, line) => (line.kind === 'credit' ? sum.plus(decimal(line.tax ?? '0')) : sum),
+    zero,
+  );
+  const units = (amount: Decimal): bigint =>
+    BigInt(amount.times(decimal(`1e${minorUnits(currency)}`)).toFixed(0));
+  return decimal(shareOf(tax, units(left), units(decimal(credit_amount)), currency));
+}

@@ -1,4 +1,4 @@
-import { decimal, invariant, type Span, textOf, zeroText } from '@counterfoil/kernel';
+import { type DecimalText, decimal, invariant, type Span, textOf, zeroText } from '@counterfoil/kernel';
 import type { ChargedSpan, Settlement, SettlementLine } from '../settlement/index.ts';
 import type { Line } from './line.ts';
 
@@ -58,3 +58,58 @@ const plus = (left: string, right: string) => textOf(decimal(left).plus(decimal(
 
 const isSame = (left: Span, right: Span): boolean =>
   left.start === right.start && left.end === right.end;
+
+/** A charge as it came to stand on its invoice. */
+export interface ChargeInvoiced {
+  readonly line_item_id: string;
+  /** The time that it was for when it was charged; a pause may have moved it since. */
+  readonly span: Span;
+  readonly amount: string;
+  readonly net: DecimalText;
+  readonly tax: DecimalText;
+}
+
+interface ChargesInvoiced {
+  readonly invoice_id: string;
+  readonly charges: readonly ChargeInvoiced[];
+}
+
+/** The lines after an invoice of theirs is final: each charge that still runs knows what it came to. */
+export const afterInvoice = (
+  lines: readonly Line[],
+  { invoice_id, charges }: ChargesInvoiced,
+): readonly Line[] =>
+  charges.reduce((all, { net, tax, ...charge }) => {
+    const [found] = openCharges(all, charge);
+    if (!found) return all;
+    const invoiced = { invoice_id, net, tax };
+    return all.map((line) => ({
+      ...line,
+      charged: line.charged.map((each) => (each === found ? { ...each, invoiced } : each)),
+    }));
+  }, lines);
+
+/** The charges that can be the one that was invoiced, the likeliest first: those of its line and amount that are not invoiced yet. */
+function openCharges(
+  lines: readonly Line[],
+  { line_item_id, span, amount }: Omit<ChargeInvoiced, 'net' | 'tax'>,
+): readonly ChargedSpan[] {
+  const open = lines
+    .flatMap(({ charged }) => charged)
+    .filter(
+      (each) =>
+        each.line_item_id === line_item_id &&
+        each.amount === amount &&
+        each.invoiced === undefined,
+    );
+  return open.toSorted(
+    (left, right) => Number(isSame(right.span, span)) - Number(isSame(left.span, span)),
+  );
+}
+
+/** The charges of an invoice that still run, and of which something can be given back. */
+export const runningCharges = (
+  lines: readonly Line[],
+  charges: readonly ChargeInvoiced[],
+): readonly ChargeInvoiced[] =>
+  charges.filter((charge) => openCharges(lines, charge).length > 0);
