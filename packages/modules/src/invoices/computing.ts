@@ -24,6 +24,7 @@ import { belongsTo, invoicedUnder, type SettlementsCause } from './drafting/caus
 import type { InvoiceFigures } from './events.ts';
 import type { Invoice } from './invoice.ts';
 import { named } from './lines/line-id.ts';
+import { lateLines, lookedBack } from './lines/late-usage.ts';
 import { linesOfSettlement } from './lines/settlement-lines.ts';
 import { taxesOf } from './taxes.ts';
 import type { UsageReading } from './usage-readings.ts';
@@ -54,10 +55,15 @@ export async function computed(
   const parts = await partsOf(context, invoice.cause);
   const lines: PartLine[] = [];
   let isUsed = false;
+  const rate = (settled: Settled) => rateSettled(asking, settled, moment);
   for (const part of parts) {
-    const rated = await rateSettled(asking, part.settled, moment);
+    const rated = await rate(part.settled);
     isUsed ||= rated.stretches.length > 0 || rated.commitment !== null;
-    lines.push(...linesIn(part, rated));
+    const late = await lateLines(asking, part.subscription.id, part.earlier, rate);
+    lines.push(
+      ...linesIn(part, rated),
+      ...late.map(({ line, settled }) => ({ line, of: placeOf(line, settled) })),
+    );
   }
   const ids = named(
     invoice.id,
@@ -93,27 +99,57 @@ const taxedAs = (invoice: ComputedInvoice) => ({
 interface Part {
   readonly subscription: Subscription;
   readonly settled: Settled;
+  /** Settlements of usage before it, which is looked at again where this one closes a period. */
+  readonly earlier: readonly Settled[];
 }
 
 /** The settlements of an invoice, of its subscription and of those that are invoiced with it, in the order in which they were made. */
 async function partsOf(context: AskingContext, cause: SettlementsCause): Promise<readonly Part[]> {
-  const root = await settledOf(context, cause.subscription_id, (each) => belongsTo(cause, each));
+  const root = await settledFor(context, cause.subscription_id, cause);
   const subscription = existing(root.subscription, 'subscription');
   const lines = await linesBefore(context, subscription, root.lines);
-  const own = root.settled.filter(({ state, settlement }) => isUnder(state, settlement, cause));
-  const parts: Part[] = own.map((settled) => ({ subscription, settled: { ...settled, lines } }));
+  const own = root.settled.map((settled) => ({ ...settled, lines }));
+  const parts = partsIn(subscription, own, cause);
   if (!cause.of_period) return parts;
+  const ofMembers: Part[] = [];
   for (const id of root.members) {
-    const member = await settledOf(context, id, (each) => belongsTo(cause, each));
+    const member = await settledFor(context, id, cause);
     if (member.subscription === null) continue;
     // As it was then: whoever leaves the group later is billed here for what came before.
-    for (const settled of member.settled) {
-      if (!isUnder(settled.state, settled.settlement, cause)) continue;
-      parts.push({ subscription: member.subscription, settled: { ...settled, lines: member.lines } });
-    }
+    ofMembers.push(...partsIn(member.subscription, member.settled, cause));
   }
-  return parts;
+  return [...parts, ...ofMembers];
 }
+
+const settledFor = (context: AskingContext, id: string, cause: SettlementsCause) =>
+  settledOf(
+    context,
+    id,
+    (each) => belongsTo(cause, each) || billsUsage(each),
+  );
+
+const billsUsage = ({ lines }: Settled['settlement']): boolean =>
+  lines.some(({ kind }) => kind === 'usage');
+
+function partsIn(
+  subscription: Subscription,
+  all: readonly Settled[],
+  cause: SettlementsCause,
+): readonly Part[] {
+  return all.flatMap((settled, index) => {
+    const { settlement, state } = settled;
+    if (!belongsTo(cause, settlement) || !isUnder(state, settlement, cause)) return [];
+    const before = all.slice(0, index).filter((each) => billsUsage(each.settlement));
+    return { subscription, settled, earlier: isLast(settlement) ? before.slice(-lookedBack) : [] };
+  });
+}
+
+/** Tells whether a settlement is the last of a period: usage that came late for earlier ones goes on its invoice. */
+const isLast = (settlement: Settled['settlement']): boolean =>
+  billsUsage(settlement) &&
+  (settlement.reason === 'period_closed' ||
+    settlement.reason === 'cancelled' ||
+    settlement.reason === 'plan_changed');
 
 const isUnder = (
   state: Subscription,
@@ -141,15 +177,20 @@ interface PartLine {
 
 function linesIn({ settled, subscription }: Part, rated: RatedSettlement): readonly PartLine[] {
   const { settlement, lines } = settled;
-  const { at: settled_at, period_index } = settlement;
   return linesOfSettlement({ settlement, lines, subscription_id: subscription.id, rated }).map(
-    (line) => {
-      const own = lines.get(line.subscription_line_item_id ?? '');
-      const phase_id = own?.subscription_phase_id ?? null;
-      const is_net = line.kind === 'credit' && isOfFinal(settlement, line);
-      return { line, of: { phase_id, settled_at, period_index, is_net } };
-    },
+    (line) => ({ line, of: placeOf(line, settled) }),
   );
+}
+
+/** Everything about a line and its settlement that decides about coupons. */
+function placeOf(line: PartLine['line'], { settlement, lines }: Settled): PartLine['of'] {
+  const own = lines.get(line.subscription_line_item_id ?? '');
+  return {
+    phase_id: own?.subscription_phase_id ?? null,
+    settled_at: settlement.at,
+    period_index: settlement.period_index,
+    is_net: line.kind === 'credit' && isOfFinal(settlement, line),
+  };
 }
 
 /** Tells whether a credit is of a charge whose invoice was final: it is net of the discounts of that. */

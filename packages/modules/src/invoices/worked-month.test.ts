@@ -98,4 +98,37 @@ test('February: a line that is added, and an end that gives back what was paid, 
   assert.is(await balance(walletId), '22.68');
 });
 
+test('usage that comes late is on the next invoice, as if it had been on time (D61)', async () => {
+  const { create, use, calls, pass, invoices } = await invoiceWorld();
+  await create();
+  use(1300, day(1, 3));
+  await pass(day(2, 1, 3));
+  use(100, day(1, 20));
+  await pass(day(3, 1, 3));
+  const [, , march] = await invoices();
+  assert.equal(
+    march?.lines.map(({ kind, amount, period_start }) => [kind, amount, period_start]),
+    [
+      ['usage', '0', day(2, 1)],
+      ['late_usage', '1', day(1, 1)],
+      ['fixed', '100', day(3, 1)],
+    ],
+  );
+  // Fifty of them are taken back: what was billed for them lowers the next invoice.
+  calls.splice(1_300, 50);
+  await pass(day(4, 1, 3));
+  const april = (await invoices()).at(-1);
+  assert.equal(
+    april?.lines.map(({ kind, amount, quantity }) => [kind, amount, quantity]),
+    [
+      ['usage', '0', '0'],
+      ['late_usage', '-0.5', '-50'],
+      ['fixed', '100', '1'],
+    ],
+  );
+  await pass(day(5, 1, 3));
+  const may = (await invoices()).at(-1);
+  assert.is(may?.lines.some(({ kind }) => kind === 'late_usage'), false);
+});
+
 test.run();
