@@ -6,7 +6,7 @@ import { invoiceView } from './view.ts';
 
 /** The instant from which a draft is made final by itself; null where none is. */
 const finalizesAt = (state: InvoiceState): Instant | null =>
-  state?.invoice_status === 'DRAFT' ? state.finalizes_at : null;
+  state?.invoice_status === 'DRAFT' && !state.is_finalizing ? state.finalizes_at : null;
 
 /** One row per invoice. */
 export const invoiceTable = recordProjection(invoice, {

@@ -18,7 +18,12 @@ import { lineDates } from './creation/ordered-line.ts';
 import type { Changeable, SubscriptionEvent } from './events.ts';
 import { assertNotInherited, toldToHeirs } from './families/following.ts';
 import { applicationOf } from './grants/grant.ts';
-import { type ChargeInvoiced, runningCharges } from './lines/charged.ts';
+import {
+  type ChargeInvoiced,
+  type ChargeReturned,
+  runningCharges,
+  runningReturns,
+} from './lines/charged.ts';
 import { pendingPause } from './pauses/pause.ts';
 import {
   blankSubscription,
@@ -113,6 +118,20 @@ export const noteInvoiced =
     if (running.length === 0) return [];
     const data = { invoice_id, charges: running.map((each) => ({ ...each })) };
     return [{ type: 'ChargesInvoiced', data } as SubscriptionEvent];
+  };
+
+/** Notes what a credit note has given back of charges. None of them runs any more, no event. */
+export const noteReturned =
+  (
+    invoice_id: string,
+    credit_note_id: string | null,
+    charges: readonly ChargeReturned[],
+  ): SubscriptionDecision =>
+  (state) => {
+    const running = state === null ? [] : runningReturns(state.lines, { invoice_id, charges });
+    if (running.length === 0) return [];
+    const data = { invoice_id, credit_note_id, charges: running.map((each) => ({ ...each })) };
+    return [{ type: 'ChargesReturned', data } as SubscriptionEvent];
   };
 
 /** Changes what a caller may change at any time. No event when nothing changes. */

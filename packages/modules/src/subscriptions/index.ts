@@ -42,7 +42,7 @@ export { type Settled, type SettledSubscription, settledOf } from './billing/set
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
-export { cancelSubscription, noteInvoiced, takeDue } from './decisions.ts';
+export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
 export { isInherited, payerOf } from './families/family.ts';
 export type { LineData } from './lines/line.ts';

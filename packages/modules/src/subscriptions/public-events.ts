@@ -72,6 +72,7 @@ function subscriptionMessages(
     case 'PeriodClosed':
     case 'SettlementRecorded':
     case 'ChargesInvoiced':
+    case 'ChargesReturned':
     case 'CreditsGranted':
     case 'CreditsSkipped':
     case 'PlanChanged':

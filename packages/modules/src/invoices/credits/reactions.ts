@@ -1,11 +1,19 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
-import { type InvoiceId, textOf } from '@counterfoil/kernel';
-import { giveSubscriptionCredits, noteInvoiced, subscription } from '../../subscriptions/index.ts';
+import { decimal, type InvoiceId, textOf } from '@counterfoil/kernel';
+import {
+  giveSubscriptionCredits,
+  noteInvoiced,
+  noteReturned,
+  subscription,
+} from '../../subscriptions/index.ts';
 import { givenBack, netOf } from '../amounts.ts';
-import type { InvoiceLine } from '../events.ts';
+import type { InvoiceEventData, InvoiceLine } from '../events.ts';
 import { invoice } from '../invoice.ts';
 
-/** Subscriptions are told what their charges came to, so that what they give back of them is net of discounts (D64). */
+/**
+ * Subscriptions are told what their charges came to, and what credit notes have given back of them, so that what they give back
+ * themselves is net of both (D64).
+ */
 export const chargesNoted = reaction(invoice, {
   name: 'charges of an invoice',
   on: {
@@ -13,8 +21,63 @@ export const chargesNoted = reaction(invoice, {
       const ofSubscriptions = Map.groupBy(data.lines.filter(isCharge), (line) => line.subscription_id);
       for (const [id, lines] of ofSubscriptions) await note(context, aggregate_id, id, lines);
     },
+    InvoiceAdjusted: ({ aggregate_id, data }, context) => noteBack(context, aggregate_id, data, 1),
+    InvoiceRefunded: ({ aggregate_id, data }, context) => noteBack(context, aggregate_id, data, 1),
+    InvoiceVoided: async ({ aggregate_id }, context) => {
+      const state = await context.load(invoice, aggregate_id);
+      const lines = state?.lines.map((line) => ({ line_id: line.id, amount: textOf(netOf(line)) }));
+      const all = { credit_note_id: null, lines: lines ?? [] };
+      await noteBack(context, aggregate_id, all, 1);
+    },
+    AdjustmentReversed: async ({ aggregate_id, data }, context) => {
+      for await (const event of context.history(invoice, aggregate_id)) {
+        if (event.type !== 'InvoiceAdjusted') continue;
+        if (event.data.credit_note_id !== data.credit_note_id) continue;
+        await noteBack(context, aggregate_id, event.data, -1);
+        return;
+      }
+    },
   },
 });
+
+/** What goes back of lines, by a credit note, or because the invoice is void (null). */
+interface Note {
+  readonly credit_note_id: string | null;
+  readonly lines: readonly Pick<
+    InvoiceEventData<'InvoiceAdjusted'>['lines'][number],
+    'line_id' | 'amount'
+  >[];
+}
+
+/** Tells subscriptions what a credit note gives back, or with the other sign that it does no more. */
+async function noteBack(
+  context: WorkContext,
+  invoiceId: string,
+  { credit_note_id, lines }: Note,
+  sign: 1 | -1,
+): Promise<void> {
+  const state = await context.load(invoice, invoiceId);
+  const back = lines.flatMap(({ line_id, amount }) => {
+    const line = state?.lines.find(({ id }) => id === line_id);
+    if (!line || !isCharge(line)) return [];
+    const signed = textOf(decimal(amount).times(decimal(String(sign))));
+    return [{ of: line.subscription_id, charge: { line_item_id: line.subscription_line_item_id, amount: signed } }];
+  });
+  for (const [id, parts] of Map.groupBy(back, ({ of }) => of)) {
+    const charges = parts.map(({ charge }) => charge);
+    await tell(context, id, noteReturned(invoiceId, credit_note_id, charges));
+  }
+}
+
+/** Runs a decision on a subscription, unless it would do nothing: that need not be remembered. */
+async function tell(
+  context: WorkContext,
+  id: string,
+  decide: ReturnType<typeof noteReturned>,
+): Promise<void> {
+  const isKnown = decide(await context.load(subscription, id), context.now).length === 0;
+  if (!isKnown) await context.execute(subscription, id, decide);
+}
 
 async function note(
   context: WorkContext,
@@ -29,9 +92,7 @@ async function note(
     net: textOf(netOf(line)),
     tax: line.tax,
   }));
-  const decide = noteInvoiced(invoiceId, charges);
-  const isKnown = decide(await context.load(subscription, id), context.now).length === 0;
-  if (!isKnown) await context.execute(subscription, id, decide);
+  await tell(context, id, noteInvoiced(invoiceId, charges));
 }
 
 interface Charge extends InvoiceLine {

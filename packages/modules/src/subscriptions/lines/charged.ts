@@ -89,7 +89,7 @@ export const afterInvoice = (
     }));
   }, lines);
 
-/** The charges that can be the one that was invoiced, the likeliest first: those of its line and amount that are not invoiced yet. */
+/** The charges that can be the one that was invoiced, the likeliest first: those of its line and amount that stand on no invoice. */
 function openCharges(
   lines: readonly Line[],
   { line_item_id, span, amount }: Omit<ChargeInvoiced, 'net' | 'tax'>,
@@ -100,12 +100,17 @@ function openCharges(
       (each) =>
         each.line_item_id === line_item_id &&
         each.amount === amount &&
-        each.invoiced === undefined,
+        isOpen(each),
     );
   return open.toSorted(
     (left, right) => Number(isSame(right.span, span)) - Number(isSame(left.span, span)),
   );
 }
+
+/** Tells whether a charge stands on no invoice, or on one that is void: all of it went back. */
+const isOpen = ({ invoiced }: ChargedSpan): boolean =>
+  invoiced === undefined ||
+  (invoiced.returned !== undefined && decimal(invoiced.returned).gte(decimal(invoiced.net)));
 
 /** The charges of an invoice that still run, and of which something can be given back. */
 export const runningCharges = (
@@ -113,3 +118,45 @@ export const runningCharges = (
   charges: readonly ChargeInvoiced[],
 ): readonly ChargeInvoiced[] =>
   charges.filter((charge) => openCharges(lines, charge).length > 0);
+
+/** A part of a charge that a credit note has given back, before tax. */
+export interface ChargeReturned {
+  readonly line_item_id: string;
+  readonly amount: DecimalText;
+}
+
+interface ChargesReturned {
+  readonly invoice_id: string;
+  readonly charges: readonly ChargeReturned[];
+}
+
+/** The lines after a credit note on an invoice of theirs. */
+export const afterReturn = (
+  lines: readonly Line[],
+  { invoice_id, charges }: ChargesReturned,
+): readonly Line[] =>
+  charges.reduce((all, { line_item_id, amount }) => {
+    const found = noted(all, invoice_id, line_item_id);
+    if (!found?.invoiced) return all;
+    const returned = plus(found.invoiced.returned ?? zeroText, amount);
+    const invoiced = { ...found.invoiced, returned };
+    return all.map((line) => ({
+      ...line,
+      charged: line.charged.map((each) => (each === found ? { ...each, invoiced } : each)),
+    }));
+  }, lines);
+
+const noted = (lines: readonly Line[], invoiceId: string, lineId: string) =>
+  lines
+    .flatMap(({ charged }) => charged)
+    .find(
+      ({ line_item_id, invoiced }) =>
+        line_item_id === lineId && invoiced?.invoice_id === invoiceId,
+    );
+
+/** The parts that a credit note has given back of charges that still run. */
+export const runningReturns = (
+  lines: readonly Line[],
+  { invoice_id, charges }: ChargesReturned,
+): readonly ChargeReturned[] =>
+  charges.filter(({ line_item_id }) => noted(lines, invoice_id, line_item_id) !== undefined);

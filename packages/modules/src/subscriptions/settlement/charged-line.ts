@@ -23,6 +23,8 @@ export interface InvoicedCharge {
   readonly net: DecimalText;
   /** Money: the tax on that. */
   readonly tax: DecimalText;
+  /** Money: part of `net` that credit notes have given back; absent: none. */
+  readonly returned?: DecimalText | undefined;
 }
 
 /** A line of a subscription as far as it decides what is charged and credited. */

@@ -55,7 +55,8 @@ export const creditLines = (
     const { line_item_id, span: whole, credited, invoiced } = charged;
     const paid = invoiced?.net ?? charged.amount;
     const unused = unusedOf({ ...charged, amount: paid }, at, context);
-    const amount = creditOf({ amount: paid, credited, returned: zeroText }, unused);
+    const returned = invoiced?.returned ?? zeroText;
+    const amount = creditOf({ amount: paid, credited, returned }, unused);
     if (amount === zeroText) return [];
     const span = from(whole, at) ?? whole;
     const credited_before = credited;
