@@ -27,12 +27,17 @@ const couponIds = z.string().min(1).max(64);
 
 /** A figure of the public contract that is computed here: given, it may say zero alone. */
 const computedSchema = amountSchema
-  .nullish()
   .refine(
-    (amount) => !amount || decimal(amount).eq(zero),
+    (amount) => decimal(amount).eq(zero),
     'is computed from coupons, taxes, payments and credits: leave it out',
   )
-  .meta({ description: 'Computed: it may be zero or left out' });
+  .meta({
+    pattern: '^0+(\\.0+)?$',
+    maximum: 0,
+    example: '0',
+    description: 'Computed: it may be zero or left out',
+  })
+  .nullish();
 
 const givenLineSchema = z
   .object({
@@ -118,8 +123,8 @@ export const createInvoiceSchema = z
     amount_paid: computedSchema,
     total_prepaid_applied: computedSchema,
     payment_status: z.literal('PENDING').nullish(),
-    prepared_tax_rates: z.array(z.never()).max(0, 'name rates in tax_rates').nullish(),
-    idempotency_key: clearable(textSchema(255)).optional(),
+    prepared_tax_rates: z.array(z.unknown()).max(0, 'name rates in tax_rates').nullish(),
+    idempotency_key: requiredTextSchema(255).optional(),
     issue_date: unused,
     force_sync_invoice: unused,
     metadata: pairsSchema,
