@@ -1,8 +1,8 @@
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { billingWorld } from './test-billing-world.ts';
 import type { InvoiceResource } from './schema.ts';
+import { billingWorld } from './test-billing-world.ts';
 
 const test = suite('invoices that are read');
 
@@ -68,7 +68,10 @@ test('lists and searches find by every filter, newest first', async () => {
     [{ external_customer_id: 'nobody' }, []],
     [{ subscription_id }, [first.id]],
     [{ subscription_customer_id: customerId }, []],
-    [{ period_start_gte: '2026-01-01T00:00:00Z', period_end_lte: '2026-02-01T00:00:00Z' }, [first.id]],
+    [
+      { period_start_gte: '2026-01-01T00:00:00Z', period_end_lte: '2026-02-01T00:00:00Z' },
+      [first.id],
+    ],
     [{ period_start_lte: '2025-12-31T00:00:00Z' }, []],
     [{ period_end_gte: '2026-02-01T00:00:00Z' }, [first.id]],
   ];

@@ -19,11 +19,11 @@ test('what is left out stays, and the same again is no event', async () => {
   await update(id, { due_date, metadata: { a: '1' } });
   await update(id, {});
   assert.is(typesOf('invoice').length, count);
-  const cleared = await update(id, { description: '', invoice_pdf_url: 'https://example.com/1.pdf' });
-  assert.equal(
-    [cleared.description, cleared.invoice_pdf_url],
-    [null, 'https://example.com/1.pdf'],
-  );
+  const cleared = await update(id, {
+    description: '',
+    invoice_pdf_url: 'https://example.com/1.pdf',
+  });
+  assert.equal([cleared.description, cleared.invoice_pdf_url], [null, 'https://example.com/1.pdf']);
 });
 
 test('nothing of a void invoice falls due', async () => {

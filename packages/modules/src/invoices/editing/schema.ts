@@ -10,12 +10,9 @@ export const updateInvoiceSchema = z
     description: clearable(textSchema(1024)).optional(),
     invoice_pdf_url: clearable(textSchema(2048)).optional(),
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
-    apply_discount: z
-      .boolean()
-      .nullish()
-      .meta({
-        description: 'Whether a draft is computed again, with the coupons that it may have',
-      }),
+    apply_discount: z.boolean().nullish().meta({
+      description: 'Whether a draft is computed again, with the coupons that it may have',
+    }),
   })
   .meta({ id: 'UpdateInvoice' });
 export type UpdateInvoice = z.output<typeof updateInvoiceSchema>;

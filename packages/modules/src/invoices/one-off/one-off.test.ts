@@ -114,9 +114,7 @@ test('coupons of lines come before those of the whole, and each is redeemed once
       { display_name: 'A', amount: '60', quantity: '1', price_id: 'price_a' },
       { display_name: 'B', amount: '40', quantity: '1' },
     ],
-    line_item_coupons: [
-      { line_item_id: 'price_a', coupon_id: half },
-    ],
+    line_item_coupons: [{ line_item_id: 'price_a', coupon_id: half }],
     coupons: [ten],
     invoice_coupons: [{ coupon_id: half }],
   });
@@ -163,7 +161,12 @@ const faults: readonly [string, object, string][] = [
   ['more digits than the currency', { subtotal: '100.001' }, '/subtotal'],
   [
     'a line with more digits than the currency',
-    { line_items: [{ ...line, amount: '99.999' }, { ...line, amount: '0.001' }] },
+    {
+      line_items: [
+        { ...line, amount: '99.999' },
+        { ...line, amount: '0.001' },
+      ],
+    },
     '/line_items/0/amount',
   ],
   ['a total that is neither', { total: '104' }, '/total'],
@@ -184,7 +187,10 @@ for (const [what, body, pointer] of faults) {
   test(`${what} is refused at ${pointer}`, async () => {
     const { make, typesOf } = await billingWorld();
     const problem = await rejection(make(body));
-    assert.equal(problem.errors?.map((each) => each.pointer), [pointer]);
+    assert.equal(
+      problem.errors?.map((each) => each.pointer),
+      [pointer],
+    );
     assert.equal(typesOf('invoice'), []);
   });
 }

@@ -56,11 +56,13 @@ export function afterwards(
     holderOf: (aggregate, name, value) => context.holderOf(aggregate, name, value),
     factsByNow: () => context.factsByNow(),
     beside: () => context.beside(),
-    load: async (aggregate, id) =>
-      comingOf(aggregate.name, id).reduce(
-        (state, event) => aggregate.evolve(state, event as never),
-        await context.load(aggregate, id),
-      ),
+    load: async (aggregate, id) => {
+      let state = await context.load(aggregate, id);
+      for (const event of comingOf(aggregate.name, id)) {
+        state = aggregate.evolve(state, event as never);
+      }
+      return state;
+    },
     async *history(aggregate, id, range) {
       yield* context.history(aggregate, id, range);
       // Nobody asks where in the log they stand: they are nowhere yet.

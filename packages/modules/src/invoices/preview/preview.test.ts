@@ -85,7 +85,11 @@ test('a subscription that ends before shows what is billed at its end', async ()
   use(200, day(1, 3));
   await call('POST /subscriptions/{id}/cancel', {
     params: { id: subscription_id },
-    body: { cancellation_type: 'scheduled_date', cancel_at: day(1, 20), proration_behavior: 'none' },
+    body: {
+      cancellation_type: 'scheduled_date',
+      cancel_at: day(1, 20),
+      proration_behavior: 'none',
+    },
   });
   const shown = await preview({ subscription_id });
   assert.equal([shown.billing_reason, shown.period_end], ['PRORATION', day(1, 20)]);

@@ -3,8 +3,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { couponRedemptions } from '../../coupons/index.ts';
 import { wallet, walletTable } from '../../wallets/index.ts';
-import { notePayment } from '../settling/payments.ts';
 import { invoice } from '../invoice.ts';
+import { notePayment } from '../settling/payments.ts';
 import { billingWorld } from '../test-billing-world.ts';
 import { voidedInvoices } from './reactions.ts';
 
@@ -130,10 +130,7 @@ test('a void invoice, and one of which a payment is under way, cannot be void', 
   const noted = { payment_id: 'pay_1', payment_status: 'PROCESSING' as const };
   await request().execute(invoice, other.id, notePayment(noted));
   const problem = await rejection(makeVoid(other.id));
-  assert.equal(
-    [problem.code, problem.details?.reason],
-    ['invalid_operation', 'payment_under_way'],
-  );
+  assert.equal([problem.code, problem.details?.reason], ['invalid_operation', 'payment_under_way']);
   assert.is((await rejection(makeVoid('inv_x'))).code, 'not_found');
 });
 
