@@ -1,6 +1,8 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import type { Invoice } from '../invoice.ts';
+import { type Invoice, invoice } from '../invoice.ts';
+import { applyNote } from '../settling/notes.ts';
+import { settlePayment } from '../settling/payments.ts';
 import { subscription } from '../../subscriptions/index.ts';
 import { wallet } from '../../wallets/index.ts';
 import { day, invoiceWorld } from '../test-invoice-world.ts';
@@ -126,6 +128,28 @@ test('a price that falls gives back all that was paid less what is charged, net 
   // 45.00 and 4.50 of tax were paid for the rest of the month, 18.00 and 1.80 are charged for it now.
   const given = (await request().load(subscription, id))?.wallets[0] ?? '';
   assert.is((await request().load(wallet, given))?.credit_balance, '29.7');
+});
+
+test('what a credit note has given back does not come back a second time', async () => {
+  const { create, call, coupon, pass, invoices, settle, request } = await invoiceWorld();
+  const { id: ten } = await coupon();
+  const { id } = await create({ coupons: [ten] });
+  await settle();
+  const [first] = await invoices();
+  assert.ok(first);
+  const { total } = first;
+  const paid = settlePayment({ payment_id: 'pay_1', method: 'OFFLINE', amount: total });
+  await request().execute(invoice, first.id, paid);
+  const line_id = first.lines[0]?.id ?? '';
+  const lines = [{ line_id, amount: '80' as typeof total }];
+  await request().execute(invoice, first.id, applyNote({ credit_note_id: 'cn_1', lines }));
+  await pass(day(1, 16, 12));
+  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
+  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await settle();
+  // Of the 90 that were paid before tax 45 are not used, but 10 are left.
+  const given = (await request().load(subscription, id))?.wallets[0] ?? '';
+  assert.is((await request().load(wallet, given))?.credit_balance, '11');
 });
 
 test('who pays for a subscription is invoiced, and who uses is told', async () => {
