@@ -95,6 +95,7 @@ export async function invoiceWorld() {
   return {
     world,
     calls,
+    readings: usage,
     customerId: made.id,
     ...sold,
     call,
