@@ -30,7 +30,8 @@ export async function usedCommitment(
   const { state, isClosing = false } = charging;
   const { commitment } = line;
   const { opened } = state;
-  if (commitment?.windowed && opened !== null && part.start >= opened.start) {
+  const isRunning = opened !== null && part.start >= opened.start;
+  if (commitment?.windowed && (isClosing || isRunning)) {
     const windowed: LineCommitment = {
       kind: 'windowed',
       terms: commitment,
