@@ -34,16 +34,17 @@ export type ComputedInvoice = Pick<
  * Computes an invoice from what subscriptions have settled and what was used: everything but prepaid credits, which are known
  * when it is made final (ADR 44). The same streams and the same usage give the same figures.
  *
+ * @param read begins to read usage, where any is billed
  * @param claimed tells whether a coupon that is for one invoice can be taken off this one
  */
 export async function computed(
   context: AskingContext,
   invoice: ComputedInvoice,
-  { context: asking, moment }: UsageReading,
+  read: () => Promise<UsageReading>,
   claimed: (coupon: CouponData) => Promise<boolean>,
 ): Promise<Computed> {
   const parts = await partsOf(context, invoice.cause);
-  const { lines, isUsed } = await linesOfParts(asking, parts, moment);
+  const { lines, position } = await linesOfParts(context, parts, read);
   const ids = named(
     invoice.id,
     lines.map(({ line }) => line),
@@ -51,7 +52,7 @@ export async function computed(
   const bill: Omit<Bill, 'coupons'> = {
     currency: invoice.currency,
     lines: ids,
-    taxes: await taxesOf(asking, taxedAs(invoice)),
+    taxes: await taxesOf(context, taxedAs(invoice)),
     credits: [],
   };
   const couponed = ids.map(({ id, subscription_id, subscription_line_item_id }, index) => ({
@@ -63,7 +64,7 @@ export async function computed(
   const hosts = hostsOf(parts);
   const isFree = await freeCoupons(hosts, bill, couponed, invoice.id, claimed);
   const coupons = couponsFor(invoice.id, hosts, couponed, isFree);
-  return { ...figuresOf({ ...bill, coupons }), position: isUsed ? moment.position : null };
+  return { ...figuresOf({ ...bill, coupons }), position };
 }
 
 /**
@@ -73,9 +74,9 @@ export async function computed(
 export async function explained(
   context: AskingContext,
   { id, cause }: Pick<ComputedInvoice, 'id' | 'cause'>,
-  { context: asking, moment }: UsageReading,
+  read: () => Promise<UsageReading>,
 ): Promise<ReadonlyMap<string, NonNullable<PartLine['explanation']>>> {
-  const { lines } = await linesOfParts(asking, await partsOf(context, cause), moment);
+  const { lines } = await linesOfParts(context, await partsOf(context, cause), read);
   const ids = named(
     id,
     lines.map(({ line }) => line),

@@ -96,8 +96,8 @@ async function goOn(context: WorkContext, draft: Invoice, usage: UsageReadings):
   if (cause.kind !== 'settlements') return;
   await context.execute(invoice, id, {
     prepare: async () => {
-      const reading = await usage.atOnce(context);
-      const figures = await computed(context, { ...draft, cause }, reading, isFreeFor(context, id));
+      const read = () => usage.atOnce(context);
+      const figures = await computed(context, { ...draft, cause }, read, isFreeFor(context, id));
       return computeDraft({ ...figures, plan: null });
     },
   });

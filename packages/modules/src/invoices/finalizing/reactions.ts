@@ -60,8 +60,8 @@ async function figuresAt(context: WorkContext, draft: Invoice, usage: UsageReadi
   const { cause } = draft;
   if (cause.kind !== 'settlements') return figuresIn(draft);
   await takeAllDue(context, cause.subscription_id);
-  const reading = await usage.byNow(context);
-  return computed(context, { ...draft, cause }, reading, claimFor(context, draft.id));
+  const read = () => usage.byNow(context);
+  return computed(context, { ...draft, cause }, read, claimFor(context, draft.id));
 }
 
 /** Commands in which a subscription takes what is due at most: each takes many steps. */

@@ -3,7 +3,6 @@ import { existing } from '@counterfoil/kernel';
 import type { RatedLine } from '../../rating/index.ts';
 import {
   type RatedSettlement,
-  type RatingMoment,
   rateSettled,
   type Settled,
   type Subscription,
@@ -12,6 +11,7 @@ import {
 } from '../../subscriptions/index.ts';
 import type { CouponedLine } from '../coupons.ts';
 import { belongsTo, invoicedUnder, type SettlementsCause } from '../drafting/cause.ts';
+import type { UsageReading } from '../usage-readings.ts';
 import { lateLines, lookedBack } from './late-usage.ts';
 import type { UnnamedLine } from './line-id.ts';
 import { linesOfSettlement } from './settlement-lines.ts';
@@ -97,25 +97,34 @@ export interface PartLine {
   readonly of: Pick<CouponedLine, 'phase_id' | 'settled_at' | 'period_index' | 'is_net'>;
 }
 
-/** The lines of an invoice in their order, and whether usage counts in any of them. */
+/**
+ * The lines of an invoice in their order, and the position up to which usage counts in them; null where none does. Usage is read
+ * only where some is billed: what is charged in advance waits for nothing.
+ */
 export async function linesOfParts(
-  asking: AskingContext,
+  context: AskingContext,
   parts: readonly Part[],
-  moment: RatingMoment,
-): Promise<{ readonly lines: readonly PartLine[]; readonly isUsed: boolean }> {
-  const rate = (settled: Settled) => rateSettled(asking, settled, moment);
+  read: () => Promise<UsageReading>,
+): Promise<{ readonly lines: readonly PartLine[]; readonly position: string | null }> {
+  let reading: UsageReading | null = null;
+  const rate = async (settled: Settled): Promise<RatedSettlement> => {
+    const isRated = settled.settlement.lines.some(isOfUsage);
+    if (!isRated) return { stretches: [], commitment: null };
+    reading ??= await read();
+    return rateSettled(reading.context, settled, reading.moment);
+  };
   const lines: PartLine[] = [];
-  let isUsed = false;
   for (const part of parts) {
-    const rated = await rate(part.settled);
-    isUsed ||= rated.stretches.length > 0 || rated.commitment !== null;
-    lines.push(...linesIn(part, rated));
-    for (const { line, settled } of await lateLines(asking, part.subscription.id, part.earlier, rate)) {
+    lines.push(...linesIn(part, await rate(part.settled)));
+    for (const { line, settled } of await lateLines(context, part.subscription.id, part.earlier, rate)) {
       lines.push({ line, of: placeOf(line, settled), explanation: null });
     }
   }
-  return { lines, isUsed };
+  return { lines, position: (reading as UsageReading | null)?.moment.position ?? null };
 }
+
+const isOfUsage = ({ kind }: Settled['settlement']['lines'][number]): boolean =>
+  kind === 'usage' || kind === 'commitment';
 
 function linesIn({ settled, subscription }: Part, rated: RatedSettlement): readonly PartLine[] {
   const { settlement, lines } = settled;

@@ -75,7 +75,7 @@ test('every step to the amount of a line of usage can be told', async () => {
   assert.ok(cycle?.cause.kind === 'settlements');
   const { cause } = cycle;
   const context = request();
-  const steps = await explained(context, { ...cycle, cause }, await readings.byNow(context));
+  const steps = await explained(context, { ...cycle, cause }, () => readings.byNow(context));
   assert.equal([...steps.keys()], [cycle.lines[0]?.id]);
   const [explanation] = steps.values();
   assert.ok(explanation?.kind === 'usage' && explanation.charge.kind === 'plain');

@@ -64,7 +64,7 @@ export async function previewed(
     at: settled.settlement.at,
     billing_sequence: null,
   });
-  const figures = await computed(after, draft, await usage.atOnce(after), isFreeFor(context, id));
+  const figures = await computed(after, draft, () => usage.atOnce(after), isFreeFor(context, id));
   const events: readonly InvoiceEvent[] = [
     { type: 'InvoiceDrafted', data: draft },
     { type: 'InvoiceComputed', data: { ...figures, plan: null } },

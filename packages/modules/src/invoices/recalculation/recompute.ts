@@ -38,8 +38,8 @@ async function figuresOfDraft(
 ): Promise<Computed> {
   const { cause, given } = draft;
   if (cause.kind === 'settlements') {
-    const reading = await usage.atOnce(context);
-    return computed(context, { ...draft, cause }, reading, isFreeFor(context, draft.id));
+    const read = () => usage.atOnce(context);
+    return computed(context, { ...draft, cause }, read, isFreeFor(context, draft.id));
   }
   return given ? ofGiven(context, draft, given) : figuresIn(draft);
 }
