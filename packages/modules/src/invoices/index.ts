@@ -1,6 +1,8 @@
 import { module } from '@counterfoil/engine/define';
+import { creditsOfSettlements } from '../subscriptions/index.ts';
 import { couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
+import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { editingRoutes } from './editing/routes.ts';
@@ -76,6 +78,7 @@ export const invoices = module({
   routes,
   publicEvents: [invoicePublicEvents],
   reactions: [
+    creditsOfSettlements(lowerDebts),
     settlementsDrafted(usageOfTables),
     finalization,
     creditsCaptured,

@@ -22,17 +22,19 @@ import { feature, features } from '../features/index.ts';
 import { meter, meters } from '../meters/index.ts';
 import { offer, offers } from '../offers/index.ts';
 import { setting, settings } from '../settings/index.ts';
-import { subscription, subscriptions } from '../subscriptions/index.ts';
+import { creditsOfSettlements, subscription, subscriptions } from '../subscriptions/index.ts';
 import { taxAssociations } from '../tax-associations/index.ts';
 import { taxAssociation, taxes, taxRate } from '../taxes/index.ts';
 import { wallet, wallets } from '../wallets/index.ts';
 import { couponUse } from './coupons.ts';
+import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { creditsCaptured, finalizationCarriedOut } from './finalizing/reactions.ts';
-import { type Invoice, invoice } from './invoice.ts';
+import { amountsOf, type Invoice, invoice } from './invoice.ts';
 import { invoiceSequence } from './sequence.ts';
+import { settlePayment } from './settling/payments.ts';
 import type { UsageReadings } from './usage-readings.ts';
 
 const aggregates = [
@@ -70,6 +72,7 @@ export async function invoiceWorld() {
   const usage = usageOf(calls);
   const reactions = [
     ...(subscriptions.reactions ?? []),
+    creditsOfSettlements(lowerDebts),
     settlementsDrafted(usage),
     finalizationCarriedOut(usage),
     creditsCaptured,
@@ -143,6 +146,17 @@ export async function invoiceWorld() {
       const ids = streamsOf(world, 'invoice');
       const states = await Promise.all(ids.map((id) => request().load(invoice, id)));
       return states.flatMap((state) => state ?? []);
+    },
+    /** Pays everything that is owed. */
+    pay: async (): Promise<void> => {
+      for (const id of streamsOf(world, 'invoice')) {
+        const state = await request().load(invoice, id);
+        if (state?.invoice_status !== 'FINALIZED') continue;
+        const { amount_remaining: amount } = amountsOf(state);
+        if (amount === '0') continue;
+        const paid = settlePayment({ payment_id: `pay_${id}`, method: 'OFFLINE', amount });
+        await request().execute(invoice, id, paid);
+      }
     },
     balance: async (id: string) => (await request().load(wallet, id))?.credit_balance,
     typesOf: (category: string) =>

@@ -62,8 +62,9 @@ test('January: 99.00 at once, then 115.78, of which the wallet pays all that it 
 });
 
 test('February: a line that is added, and an end that gives back what was paid, net of the discount', async () => {
-  const { create, call, post, planId, coupon, wallet, use, pass, invoices, balance, settle } =
-    await invoiceWorld();
+  const month = await invoiceWorld();
+  const { create, call, post, planId, coupon, wallet, use, pass, invoices, balance, settle, pay } =
+    month;
   const { id: walletId } = await wallet('5');
   const { id: ten } = await coupon();
   const { id } = await create({ coupons: [ten], proration_behavior: 'create_prorations' });
@@ -82,6 +83,7 @@ test('February: a line that is added, and an end that gives back what was paid, 
   assert.equal([added?.billing_reason, added?.invoice_type], ['SUBSCRIPTION_UPDATE', 'ONE_OFF']);
   use(600, day(2, 16));
   await pass(day(2, 22));
+  await pay();
   const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
   await call('POST /subscriptions/{id}/cancel', { params: { id }, body });
   await settle();

@@ -7,7 +7,6 @@ import { couponAssociationTable } from './coupons/projection.ts';
 import { couponsOfDrafts } from './coupons/reactions.ts';
 import { couponAssociationRoutes } from './coupons/routes.ts';
 import { redemptionsSettled } from './coupons/settling.ts';
-import { creditsOfSettlements } from './credits/reactions.ts';
 import { takeDue } from './decisions.ts';
 import { ownEntitlementTable } from './entitlements/projection.ts';
 import { families } from './families/reactions.ts';
@@ -41,6 +40,8 @@ export {
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
+export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
+export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
 export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
@@ -97,7 +98,6 @@ export const subscriptions = module({
   routes,
   publicEvents: [subscriptionPublicEvents],
   reactions: [
-    creditsOfSettlements,
     grantedCredits,
     planSyncCarriedOut,
     followingSubscriptions,

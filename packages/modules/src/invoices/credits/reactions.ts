@@ -49,6 +49,9 @@ interface Note {
   >[];
 }
 
+/** The notes by which settlements lower what is owed have their ids (`lowerDebts`). */
+const settlementPrefix = 'settlement_';
+
 /** Tells subscriptions what a credit note gives back, or with the other sign that it does no more. */
 async function noteBack(
   context: WorkContext,
@@ -56,6 +59,8 @@ async function noteBack(
   { credit_note_id, lines }: Note,
   sign: 1 | -1,
 ): Promise<void> {
+  // What a settlement has lowered is credited there already.
+  if (credit_note_id?.startsWith(settlementPrefix)) return;
   const state = await context.load(invoice, invoiceId);
   const back = lines.flatMap(({ line_id, amount }) => {
     const line = state?.lines.find(({ id }) => id === line_id);

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Invoice, invoice } from '../invoice.ts';
+import { amountsOf, type Invoice, invoice } from '../invoice.ts';
 import { applyNote } from '../settling/notes.ts';
 import { settlePayment } from '../settling/payments.ts';
 import { subscription } from '../../subscriptions/index.ts';
@@ -68,10 +68,11 @@ test('a subscription that began before there were invoices gets those of all its
 });
 
 test('a cancellation bills what was used, and what it gives back goes to the wallet', async () => {
-  const { create, call, pass, use, invoices, settle, request } = await invoiceWorld();
+  const { create, call, pass, use, invoices, settle, request, pay } = await invoiceWorld();
   const { id } = await create();
   use(300, day(1, 3));
   await pass(day(1, 16, 12));
+  await pay();
   await call('POST /subscriptions/{id}/cancel', {
     ...byRoute(id),
     body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
@@ -108,10 +109,12 @@ test('a price that changes gives back what was charged on the invoice that charg
 });
 
 test('a price that falls gives back all that was paid less what is charged, net of discounts and with its tax', async () => {
-  const { create, call, coupon, pass, invoices, settle, basePriceId, request } = await invoiceWorld();
+  const { create, call, coupon, pass, invoices, settle, basePriceId, request, pay } =
+    await invoiceWorld();
   const { id: ten } = await coupon();
   const { id } = await create({ coupons: [ten], proration_behavior: 'create_prorations' });
   await pass(day(1, 16, 12));
+  await pay();
   const found = await call<{ items: { id: string; price_id: string }[] }>(
     'POST /subscriptions/lineitems/search',
     { body: { subscription_ids: [id] } },
@@ -128,6 +131,28 @@ test('a price that falls gives back all that was paid less what is charged, net 
   // 45.00 and 4.50 of tax were paid for the rest of the month, 18.00 and 1.80 are charged for it now.
   const given = (await request().load(subscription, id))?.wallets[0] ?? '';
   assert.is((await request().load(wallet, given))?.credit_balance, '29.7');
+});
+
+test('what was never paid lowers the invoice that it is owed on, and no wallet gets it (D64)', async () => {
+  const { create, call, coupon, pass, invoices, settle, request } = await invoiceWorld();
+  const { id: ten } = await coupon();
+  const { id } = await create({ coupons: [ten] });
+  await settle();
+  const [first] = await invoices();
+  assert.ok(first);
+  // Of the 99 that are owed 60 are paid, and 39 are left.
+  const amount = '60' as typeof first.total;
+  const paid = settlePayment({ payment_id: 'pay_1', method: 'OFFLINE', amount });
+  await request().execute(invoice, first.id, paid);
+  await pass(day(1, 16, 12));
+  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
+  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await settle();
+  const [after] = await invoices();
+  const { amount_remaining, adjustment_amount } = amountsOf(after ?? first);
+  assert.equal([adjustment_amount, amount_remaining], ['39', '0']);
+  const given = (await request().load(subscription, id))?.wallets[0] ?? '';
+  assert.is((await request().load(wallet, given))?.credit_balance, '10.5');
 });
 
 test('what a credit note has given back does not come back a second time', async () => {

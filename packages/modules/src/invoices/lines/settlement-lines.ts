@@ -2,18 +2,18 @@ import {
   type DecimalText,
   decimal,
   divide,
-  smaller,
   type Span,
   textOf,
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import type {
-  LineData,
-  RatedSettlement,
-  RatedStretch,
-  Settled,
-  SettlementLine,
+import {
+  dividedCredits,
+  type LineData,
+  type RatedSettlement,
+  type RatedStretch,
+  type Settled,
+  type SettlementLine,
 } from '../../subscriptions/index.ts';
 import type { InvoiceLine } from '../events.ts';
 import type { UnnamedLine } from './line-id.ts';
@@ -25,7 +25,6 @@ export interface BilledSettlement extends Pick<Settled, 'settlement' | 'lines'> 
 }
 
 type Charge = Extract<SettlementLine, { kind: 'charge' }>;
-type Credit = Extract<SettlementLine, { kind: 'credit' }>;
 
 /**
  * The lines of an invoice for a settlement: what was used, then what is charged, then what is given back of that. More is never given
@@ -34,11 +33,10 @@ type Credit = Extract<SettlementLine, { kind: 'credit' }>;
 export function linesOfSettlement(settled: BilledSettlement): readonly UnnamedLine[] {
   const { settlement } = settled;
   const charges = settlement.lines.filter((line): line is Charge => line.kind === 'charge');
-  const credits = settlement.lines.filter((line): line is Credit => line.kind === 'credit');
   return [
     ...usageLines(settled),
     ...charges.map((charge) => chargeLine(settled, charge)),
-    ...creditLines(settled, charges, credits),
+    ...creditLines(settled),
   ];
 }
 
@@ -54,27 +52,19 @@ function chargeLine(settled: BilledSettlement, charge: Charge): UnnamedLine {
   };
 }
 
-function creditLines(
-  settled: BilledSettlement,
-  charges: readonly Charge[],
-  credits: readonly Credit[],
-): readonly UnnamedLine[] {
-  let left = charges.reduce((sum, { amount }) => sum.plus(decimal(amount)), zero);
-  return credits.flatMap((credit) => {
-    const amount = smaller(decimal(credit.amount), left);
-    left = left.minus(amount);
-    if (amount.eq(zero)) return [];
+const creditLines = (settled: BilledSettlement): readonly UnnamedLine[] =>
+  dividedCredits(settled.settlement).flatMap(({ credit, within }) => {
+    if (within === zeroText) return [];
     const line = lineOf(settled, credit.line_item_id);
     return {
       ...commonOf(settled, line, credit.span),
       kind: 'credit',
       price_type: 'FIXED',
       quantity: '1' as DecimalText,
-      amount: textOf(amount.neg()),
+      amount: textOf(decimal(within).neg()),
       metadata: { description: `${nameOf(line)} (Unused Time)` },
     };
   });
-}
 
 /** Usage; where all of it together is committed to, what is within, what is above, and the rest that was not used (E 14.2). */
 function usageLines(settled: BilledSettlement): readonly UnnamedLine[] {

@@ -1,41 +1,54 @@
-import { reaction } from '@counterfoil/engine/define';
-import { type Decimal, decimal, minorUnits, shareOf, textOf, zero } from '@counterfoil/kernel';
+import { type ReactionContext, reaction } from '@counterfoil/engine/define';
+import { type DecimalText, decimal, textOf, zero, zeroText } from '@counterfoil/kernel';
 import type { Settlement } from '../settlement/index.ts';
 import { subscription } from '../subscription.ts';
+import { type DividedCredit, dividedCredits } from './divided-credits.ts';
 import { giveSubscriptionCredits } from './wallet-credits.ts';
 
-/** The part that a settlement gives back beyond what it charges goes to the customer's wallet (D33, ADR 41). */
-export const creditsOfSettlements = reaction(subscription, {
-  name: 'credits of a settlement',
-  on: {
-    SettlementRecorded: async ({ aggregate_id: id, data }, context) => {
-      const { settlement_id, net_amount, reason, at } = data;
-      const left = zero.minus(decimal(net_amount));
-      if (left.cmp(zero) <= 0) return;
-      const tax = taxOf(data, left);
-      await giveSubscriptionCredits(context, id, {
-        worth: { kind: 'money', amount: textOf(left.plus(tax)) },
-        conversion_rate: null,
-        topup_conversion_rate: null,
-        referenceType: 'EXTERNAL',
-        referenceId: settlement_id,
-        description: null,
-        idempotencyKey: settlement_id,
-        metadata: { subscription_id: id, settlement_id, reason, at },
-        priority: null,
-        expiresAt: null,
-      });
-    },
-  },
-});
+/**
+ * Lowers what is still owed for the charges that credits are of. Returns the money by which it did, with tax: that was never
+ * paid, and so goes to nobody. Repeating it does the same.
+ */
+export type LowerDebts = (
+  context: ReactionContext,
+  settlement: Settlement,
+  credits: readonly DividedCredit[],
+) => Promise<DecimalText>;
 
-/** The tax of the part of all credits that goes to the wallet; the rest is on an invoice with charges, which has its own. */
-function taxOf({ lines, credit_amount, currency }: Settlement, left: Decimal): Decimal {
-  const tax = lines.reduce(
-    (sum, line) => (line.kind === 'credit' ? sum.plus(decimal(line.tax ?? '0')) : sum),
-    zero,
-  );
-  const units = (amount: Decimal): bigint =>
-    BigInt(amount.times(decimal(`1e${minorUnits(currency)}`)).toFixed(0));
-  return decimal(shareOf(tax, units(left), units(decimal(credit_amount)), currency));
-}
+const nothingOwed: LowerDebts = async () => zeroText;
+
+/**
+ * The part that a settlement gives back beyond what it charges, with its tax, goes to the customer's wallet (D33, ADR 41), less what of
+ * it was never paid (D64).
+ *
+ * @param lowerDebts what is owed is known by whoever invoices; left out, everything counts as paid
+ */
+export const creditsOfSettlements = (lowerDebts: LowerDebts = nothingOwed) =>
+  reaction(subscription, {
+    name: 'credits of a settlement',
+    on: {
+      SettlementRecorded: async ({ aggregate_id: id, data }, context) => {
+        const credits = dividedCredits(data).filter(({ beyond }) => beyond !== zeroText);
+        if (credits.length === 0) return;
+        const { settlement_id, reason, at } = data;
+        const worth = credits.reduce(
+          (sum, { beyond, tax }) => sum.plus(decimal(beyond)).plus(decimal(tax)),
+          zero,
+        );
+        const left = worth.minus(decimal(await lowerDebts(context, data, credits)));
+        if (left.cmp(zero) <= 0) return;
+        await giveSubscriptionCredits(context, id, {
+          worth: { kind: 'money', amount: textOf(left) },
+          conversion_rate: null,
+          topup_conversion_rate: null,
+          referenceType: 'EXTERNAL',
+          referenceId: settlement_id,
+          description: null,
+          idempotencyKey: settlement_id,
+          metadata: { subscription_id: id, settlement_id, reason, at },
+          priority: null,
+          expiresAt: null,
+        });
+      },
+    },
+  });
