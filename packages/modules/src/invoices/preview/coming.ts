@@ -57,7 +57,8 @@ export function afterwards(
     factsByNow: () => context.factsByNow(),
     beside: () => context.beside(),
     load: async (aggregate, id) => {
-      let state = await context.load(aggregate, id);
+      const loaded: unknown = await context.load(aggregate, id);
+      let state = loaded as ReturnType<typeof aggregate.evolve>;
       for (const event of comingOf(aggregate.name, id)) {
         state = aggregate.evolve(state, event as never);
       }
