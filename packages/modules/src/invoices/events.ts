@@ -43,7 +43,7 @@ const causeData = z.discriminatedUnion('kind', [
     /** True where those of the end and the beginning of periods at that instant belong to it too. */
     of_period: z.boolean().default(false),
   }),
-  /** What a request has given: it stands in `given`. */
+  /** The wish of a caller: it stands in `given`. */
   z.object({ kind: z.literal('request') }),
   /** Credits that a customer buys: the order in the wallet is completed when this is paid. */
   z.object({
@@ -89,7 +89,7 @@ export const lineData = z.object({
   meter_id: z.string().nullable(),
   meter_display_name: z.string().nullable(),
   display_name: z.string(),
-  /** What is charged for; of usage after the allowance. */
+  /** The quantity that is charged for; of usage after the allowance. */
   quantity: figure,
   /** The usage that an entitlement has made free. */
   free_quantity: figure.nullable(),
@@ -137,7 +137,7 @@ const appliedTaxData = z.object({
 export type AppliedTax = z.output<typeof appliedTaxData>;
 
 /**
- * What a request or a purchase asks to be billed, as it was given: the figures are computed from it whenever they are
+ * The bill that a request or a purchase asks for, as it was given: the figures are computed from it whenever they are
  * computed.
  */
 const givenData = z.object({
@@ -155,7 +155,7 @@ const givenData = z.object({
         final_price: true,
       })
       .extend({
-        /** Whether it is taken off each of its lines on its own, or off all of them together. */
+        /** `line`: taken off each of its lines on its own; `whole`: off all of them together. */
         level: z.enum(['line', 'whole']),
         line_ids: z.array(text<InvoiceLineId>()),
       }),
@@ -190,11 +190,11 @@ const takenCreditsData = z.object({
 });
 export type TakenCredits = z.output<typeof takenCreditsData>;
 
-/** What is decided about the rest of a finalisation before any of it is done. */
+/** Decisions about the rest of a finalisation, made before any of it is done. */
 const finalizationPlan = z.object({
   /** The wallets whose credits may pay, in the order in which they are drawn. */
   wallets: z.array(text<WalletId>()),
-  /** Whether they pay tax too. */
+  /** True where they pay tax too. */
   covers_tax: z.boolean(),
   /** The sequence that gives the number; null: the caller has given one, or nothing is billed. */
   numbering: z
@@ -225,7 +225,7 @@ export const requestableMessages = [
 
 const noteShape = {
   credit_note_id: z.string(),
-  /** What of each line, before tax and after discounts, and its tax (D59). `credits` is the part of it that prepaid credits had paid. */
+  /** The part of each line, before tax and after discounts, and its tax (D59). `credits` is the part of it that prepaid credits had paid. */
   lines: z.array(
     z.object({
       line_id: text<InvoiceLineId>(),
@@ -249,11 +249,11 @@ export const invoiceEvents = {
     cause: causeData,
     /** The invoice, which is void, that this one bills again: their causes are the same. */
     recalculates: text<InvoiceId>().optional(),
-    /** What is billed, where no settlement says it. */
+    /** The bill, where no settlement says it. */
     given: givenData.optional(),
-    /** Who pays. */
+    /** The customer who pays. */
     customer_id: text<CustomerId>(),
-    /** Who uses, where that is another. */
+    /** The customer who uses, where that is another. */
     subscription_customer_id: z.string().nullable(),
     subscription_id: z.string().nullable(),
     currency,
@@ -269,7 +269,7 @@ export const invoiceEvents = {
     ...changeableShape,
     /** The instant from which it is made final by itself; null: only when somebody asks. */
     finalizes_at: instant.nullable(),
-    /** How it is collected; null: not by itself. */
+    /** The way of collecting; null: not by itself. */
     collection_method: z.enum(['charge_automatically', 'send_invoice']).nullable(),
     idempotency_key: z.string().nullable(),
   }),
@@ -304,7 +304,7 @@ export const invoiceEvents = {
   }),
   /** Money of a payment was given back. */
   PaymentReturned: z.object({ payment_id: z.string(), amount: figure }),
-  /** What is known of a payment that has not come. */
+  /** News of a payment that has not come. */
   PaymentNoted: z.object({
     payment_id: z.string().nullable(),
     payment_status: z.enum(['INITIATED', 'PENDING', 'PROCESSING', 'FAILED']),

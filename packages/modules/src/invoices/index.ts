@@ -70,7 +70,7 @@ const routes = {
   ...invoiceSummaryRoutes,
 };
 
-/** What customers owe, from the draft to the last payment. */
+/** The debts of customers, from the draft to the last payment. */
 export const invoices = module({
   name: 'invoices',
   aggregates: [invoice, invoiceSequence, couponUse],

@@ -35,7 +35,7 @@ export interface InvoicePayment extends InvoiceEventData<'PaymentSettled'> {
   readonly returned: DecimalText;
 }
 
-/** What one customer owes for something, from the draft to the last payment. */
+/** A debt of one customer, from the draft to the last payment. */
 export interface Invoice
   extends RecordStamps,
     InvoiceFigures,
@@ -47,7 +47,7 @@ export interface Invoice
   readonly invoice_number: string | null;
   /** The position of the log up to which usage counts. */
   readonly position: string | null;
-  /** What is decided about the rest of its finalisation; null before. */
+  /** The decisions about the rest of its finalisation; null before. */
   readonly plan: FinalizationPlan | null;
   readonly taken: readonly TakenCredits[];
   /** The wallets that were chosen for money which goes back, in their order. */
@@ -259,7 +259,7 @@ export function paymentStatusOf(invoice: Invoice): PaymentStatus {
 const sum = (amounts: readonly DecimalText[]): DecimalText =>
   textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
 
-/** What customers owe for subscriptions, for purchases, and for what callers say; one stream for each invoice. */
+/** Debts of customers for subscriptions, for purchases, and for what callers say; one stream for each invoice. */
 export const invoice = aggregate({
   name: 'invoice',
   scope: 'environment',

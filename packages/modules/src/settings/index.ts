@@ -6,7 +6,7 @@ export { settingOf } from './queries.ts';
 export { changeSetting, setting } from './setting.ts';
 export type { NumberFormat, SettingValue } from './values.ts';
 
-/** What an environment does in its own way: the numbers and dates of invoices, and what becomes of debts. */
+/** The ways of an environment of its own: the numbers and dates of invoices, and what becomes of debts. */
 export const settings = module({
   name: 'settings',
   aggregates: [setting],

@@ -35,7 +35,7 @@ const subscriptionConfigSchema = z
   })
   .meta({ id: 'SubscriptionConfig' });
 
-/** What can be set, by key: the form of its value, and the value that counts until it is set (E 0). */
+/** Everything that can be set, by key: the form of its value, and the value that counts until it is set (E 0). */
 export const definitions = {
   invoice_config: {
     called: 'the numbers and dates of invoices',
@@ -60,7 +60,7 @@ export const definitions = {
 } as const satisfies Record<string, Definition>;
 
 interface Definition {
-  /** What it is about, for the summaries of its routes. */
+  /** The words for it in the summaries of its routes. */
   readonly called: string;
   readonly schema: z.ZodObject;
   readonly defaults: object;

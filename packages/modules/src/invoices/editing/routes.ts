@@ -40,7 +40,7 @@ async function acted(
 const act = (context: RequestContext, id: InvoiceId, decision: InvoiceDecision) =>
   context.execute(invoice, id, decision);
 
-/** What comes after `invoice.` in a type of message. */
+/** The part of a type of message that comes after `invoice.`. */
 const tailOf = (type: `invoice.${(typeof requestableMessages)[number]}`) =>
   type.slice('invoice.'.length) as (typeof requestableMessages)[number];
 

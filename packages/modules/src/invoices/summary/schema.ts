@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a customer owes and has paid in one currency. */
+/** The debts and payments of a customer in one currency. */
 const invoiceSummarySchema = z
   .object({
     currency: z.string(),

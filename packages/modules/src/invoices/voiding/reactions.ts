@@ -22,7 +22,7 @@ import { type Invoice, invoice } from '../invoice.ts';
 import { returnRedemptions } from '../one-off/redemptions.ts';
 
 /**
- * What is on an invoice that becomes void goes back, once: prepaid credits to the lots that paid, the money to a wallet of the
+ * Gives back what is on an invoice that becomes void, once: prepaid credits to the lots that paid, the money to a wallet of the
  * customer as a lot of its own, and coupons that were redeemed for it can be redeemed again (D57, D60, E 15.5 B).
  */
 export const voidedInvoices = reaction(invoice, {
