@@ -1,7 +1,7 @@
 export { arrayText } from '../intake/array-text.ts';
 export { copyLine } from '../intake/copy-line.ts';
-export * from './clock.ts';
 export * from './asking-context.ts';
+export * from './clock.ts';
 export * from './context.ts';
 export * from './due-work.ts';
 export * from './event-broker.ts';

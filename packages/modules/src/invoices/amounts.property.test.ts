@@ -52,19 +52,31 @@ test('lines add up to each total, none comes to less than nothing, and neither d
   const property = fc.property(billArbitrary(-10_000), (given) => {
     const bill = billOf(given);
     const figures = figuresOf(bill);
-    assert.is(sumIn(figures, ({ amount }) => amount), figures.subtotal);
+    assert.is(
+      sumIn(figures, ({ amount }) => amount),
+      figures.subtotal,
+    );
     const discounts = decimal(sumIn(figures, ({ line_discount }) => line_discount)).plus(
       decimal(sumIn(figures, ({ invoice_discount }) => invoice_discount)),
     );
     assert.is(String(discounts), figures.total_discount);
-    assert.is(sumIn(figures, ({ credits }) => credits), figures.total_credits);
-    assert.is(sumIn(figures, ({ tax }) => tax), figures.total_tax);
+    assert.is(
+      sumIn(figures, ({ credits }) => credits),
+      figures.total_credits,
+    );
+    assert.is(
+      sumIn(figures, ({ tax }) => tax),
+      figures.total_tax,
+    );
     const applied = figures.coupons.reduce(
       (sum, coupon) => sum.plus(decimal(coupon.discounted_amount)),
       decimal('0'),
     );
     assert.is(String(applied), figures.total_discount);
-    const taxes = figures.taxes.reduce((sum, tax) => sum.plus(decimal(tax.tax_amount)), decimal('0'));
+    const taxes = figures.taxes.reduce(
+      (sum, tax) => sum.plus(decimal(tax.tax_amount)),
+      decimal('0'),
+    );
     assert.is(String(taxes), figures.total_tax);
     const raw = decimal(figures.subtotal)
       .minus(decimal(figures.total_discount))
@@ -78,7 +90,10 @@ test('lines add up to each total, none comes to less than nothing, and neither d
       else assert.ok(net.lte(decimal('0')), 'what is given back');
       assert.ok(decimal(line.credits).lte(net.gte(decimal('0')) ? net : decimal('0')));
     }
-    const available = bill.credits.reduce((sum, { amount }) => sum.plus(decimal(amount)), decimal('0'));
+    const available = bill.credits.reduce(
+      (sum, { amount }) => sum.plus(decimal(amount)),
+      decimal('0'),
+    );
     assert.ok(decimal(figures.total_credits).lte(available));
   });
   fc.assert(property, { numRuns: 300 });

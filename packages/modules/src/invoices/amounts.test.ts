@@ -28,14 +28,14 @@ const examples: readonly (readonly [TestBill, string])[] = [
     { lines: 'u50 u50', ofLines: { 0: '50%' }, whole: '10', credits: '20' },
     '100 − 35 − 20 + 0 = 45',
   ],
-  [
-    { lines: 'u100', ofLines: { 0: '10%' }, whole: '20%', credits: '10' },
-    '100 − 28 − 10 + 0 = 62',
-  ],
+  [{ lines: 'u100', ofLines: { 0: '10%' }, whole: '20%', credits: '10' }, '100 − 28 − 10 + 0 = 62'],
   [{ lines: 'u50 f50', whole: '10', credits: '25' }, '100 − 10 − 25 + 0 = 65'],
   [{ lines: 'u50.33 u49.67', whole: '12.5%', credits: '8.27' }, '100 − 12.5 − 8.27 + 0 = 79.23'],
   [{ lines: 'u0.03 u0.04', whole: '50%', credits: '0.01' }, '0.07 − 0.04 − 0.01 + 0 = 0.02'],
-  [{ lines: 'u999999.99', whole: '1%', credits: '5000' }, '999999.99 − 10000 − 5000 + 0 = 984999.99'],
+  [
+    { lines: 'u999999.99', whole: '1%', credits: '5000' },
+    '999999.99 − 10000 − 5000 + 0 = 984999.99',
+  ],
   [{ lines: 'f100', whole: '20', taxes: '10%' }, '100 − 20 − 0 + 8 = 88'],
   [{ lines: 'f100' }, '100 − 0 − 0 + 0 = 100'],
   // E 20.
@@ -63,7 +63,10 @@ const examples: readonly (readonly [TestBill, string])[] = [
   [{ lines: 'f100', taxes: '5' }, '100 − 0 − 0 + 5 = 105'],
   // E 31.
   [{ lines: 'f100', whole: '10%', taxes: '10%', credits: '5' }, '100 − 10 − 0 + 9 = 99'],
-  [{ lines: 'u22 f100', whole: '10%', taxes: '10%', credits: '5' }, '122 − 12.2 − 5 + 10.98 = 115.78'],
+  [
+    { lines: 'u22 f100', whole: '10%', taxes: '10%', credits: '5' },
+    '122 − 12.2 − 5 + 10.98 = 115.78',
+  ],
   [{ lines: 'f14', whole: '10%', taxes: '10%' }, '14 − 1.4 − 0 + 1.26 = 13.86'],
   [{ lines: 'u10', whole: '10%', taxes: '10%', credits: '22' }, '10 − 1 − 9 + 0.9 = 0.9'],
   // Three digits.
@@ -81,7 +84,9 @@ for (const [given, expected] of examples) {
 }
 
 test('each part is spread over the lines, and all of it is there', () => {
-  const { lines } = figuresOf(billOf({ lines: 'u22 f100', whole: '10%', taxes: '10%', credits: '5' }));
+  const { lines } = figuresOf(
+    billOf({ lines: 'u22 f100', whole: '10%', taxes: '10%', credits: '5' }),
+  );
   assert.equal(
     lines.map(({ invoice_discount, credits, tax }) => [invoice_discount, credits, tax]),
     [
@@ -139,7 +144,9 @@ test('what the lines come to less than nothing by is told', () => {
 });
 
 test('every discount that was taken is told with what it was taken of', () => {
-  const { coupons } = figuresOf(billOf({ lines: 'f100 f50', ofLines: { 0: '10%' }, whole: '20% 0.01%' }));
+  const { coupons } = figuresOf(
+    billOf({ lines: 'f100 f50', ofLines: { 0: '10%' }, whole: '20% 0.01%' }),
+  );
   assert.equal(
     coupons.map(({ line_id, original_price, discounted_amount, final_price }) => [
       line_id,

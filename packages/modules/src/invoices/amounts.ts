@@ -15,7 +15,10 @@ import {
 import type { AppliedCoupon, AppliedTax, InvoiceFigures, InvoiceLine } from './events.ts';
 
 /** A line before anything is taken off or put on it. */
-export type BilledLine = Omit<InvoiceLine, 'line_discount' | 'invoice_discount' | 'credits' | 'tax'>;
+export type BilledLine = Omit<
+  InvoiceLine,
+  'line_discount' | 'invoice_discount' | 'credits' | 'tax'
+>;
 
 /** A discount that is taken off, where there is something to take it off. */
 export interface BilledCoupon
@@ -23,7 +26,7 @@ export interface BilledCoupon
     AppliedCoupon,
     'id' | 'line_id' | 'original_price' | 'discounted_amount' | 'final_price'
   > {
-  /** Whether it is taken off each of its lines on its own, or off all of them together. */
+  /** Taken off each of its lines on its own, or off all of them together. */
   readonly level: 'line' | 'whole';
   /** The lines that it is for. */
   readonly line_ids: readonly InvoiceLineId[];
@@ -34,7 +37,7 @@ export interface BilledCoupon
 /** A tax that is added. Of its two figures one is null. */
 export type BilledTax = Omit<AppliedTax, 'taxable_amount' | 'tax_amount'>;
 
-/** What prepaid credits may pay: the price types, and whether the tax of their lines too. */
+/** The rules of prepaid credits: the price types that they may pay, and whether they pay the tax of such lines too. */
 export interface CreditRules {
   readonly price_types: readonly ('ALL' | InvoiceLine['price_type'])[];
   readonly covers_tax: boolean;
@@ -108,7 +111,8 @@ export const givenBack = ({ lines }: Pick<InvoiceFigures, 'lines'>): DecimalText
   textOf(notBelowZero(totalOf(sumsOf(lines)).neg()));
 
 /**
- * What credits may pay of lines that were discounted and taxed: of each what is left of it, and of all together what they come to.
+ * The money that credits may pay of lines that were discounted and taxed: of each what is left of it, and of all together what they
+ * come to.
  */
 export function payableBy(lines: InvoiceFigures['lines'], rules: CreditRules): DecimalText {
   const left = lines.map((line) => payableOf(line, rules).minus(decimal(line.credits)));
@@ -136,7 +140,7 @@ export const netOf = ({
 }: Pick<InvoiceLine, 'amount' | 'line_discount' | 'invoice_discount'>): Decimal =>
   decimal(amount).minus(decimal(line_discount)).minus(decimal(invoice_discount));
 
-/** What is charged, and what is given back: the one at least zero, the other at most. */
+/** The sum that is charged and the sum that is given back: the one at least zero, the other at most. */
 interface Sides {
   readonly charged: Decimal;
   readonly back: Decimal;
@@ -175,7 +179,7 @@ const percentOf = (amount: Decimal, percentage: DecimalText, currency: Currency)
 const rounded = (amount: Decimal, currency: Currency): Decimal =>
   decimal(moneyText(money(amount, currency)));
 
-/** What was taken off each line, what is left of it, and by which coupons. */
+/** Discounts: of each line what was taken off and what is left, and the coupons that did it. */
 interface Discounted {
   readonly discounts: readonly Decimal[];
   readonly nets: readonly Decimal[];
@@ -193,7 +197,7 @@ function withLineCoupons({ currency, lines, coupons }: Bill): Discounted {
       const price = nets[index] ?? zero;
       if (!coupon.line_ids.includes(id) || price.eq(zero)) continue;
       const taken = both(discountOn(sidesOf([price]), discount, currency, left));
-      left = left && left.minus(taken);
+      if (left !== null) left = left.minus(taken);
       nets[index] = price.minus(taken);
       applied.push(...applicationOf(coupon, id, price, taken));
     }

@@ -27,7 +27,7 @@ export interface CouponUse {
   readonly invoice_id: InvoiceId;
 }
 
-/** Which invoice a coupon was taken off that is for one alone; its id is that of the redemption in the subscription. */
+/** The use of a coupon that is for one invoice alone; its id is that of the redemption in the subscription. */
 export const couponUse = aggregate({
   name: 'coupon_use',
   scope: 'environment',
@@ -96,7 +96,7 @@ export function couponsOn(
 ): readonly BilledCoupon[] {
   const ordered = host.coupons.toSorted(
     (left, right) =>
-      Number(left.line_item_id === null) - Number(right.line_item_id === null) ||
+      linesFirst(left, right) ||
       inOrder(left.start_date, right.start_date) ||
       inOrder(left.id, right.id),
   );
@@ -133,6 +133,12 @@ function fits(coupon: CouponData, line: CouponedLine, host: CouponHost): boolean
   if (repetition.cadence !== 'repeated') return true;
   const first = host.periodOf(start_date);
   return period_index !== null && period_index - first < repetition.duration_in_periods;
+}
+
+/** Coupons of single lines come before those of all. */
+function linesFirst(left: CouponData, right: CouponData): number {
+  const [one, other] = [left.line_item_id === null, right.line_item_id === null];
+  return one === other ? 0 : one ? 1 : -1;
 }
 
 const inOrder = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);

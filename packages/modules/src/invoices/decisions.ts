@@ -1,9 +1,4 @@
-import {
-  type Decision,
-  type Instant,
-  invalidOperation,
-  notFound,
-} from '@counterfoil/kernel';
+import { type Decision, type Instant, invalidOperation, notFound } from '@counterfoil/kernel';
 import type { InvoiceEvent, InvoiceEventData } from './events.ts';
 import type { Invoice, InvoiceState } from './invoice.ts';
 

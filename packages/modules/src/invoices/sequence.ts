@@ -73,7 +73,10 @@ export interface NumberForm {
 }
 
 /** The part of a number before its place in the sequence: `INV-202602`, by the day in the zone of the form. */
-export function numberPrefix({ prefix, separator, format, timezone }: NumberForm, at: Instant): string {
+export function numberPrefix(
+  { prefix, separator, format, timezone }: NumberForm,
+  at: Instant,
+): string {
   const { year, month, day } = dayIn(at, timezone);
   const [yyyy, mm, dd] = [String(year).padStart(4, '0'), twoDigits(month), twoDigits(day)];
   const dates = {

@@ -30,14 +30,17 @@ export async function taxesOf(
   invoice: TaxedInvoice,
 ): Promise<readonly BilledTax[]> {
   const owners: readonly (readonly [TaxEntity, string])[] = [
-    ...(invoice.subscription_id === null ? [] : [['subscription', invoice.subscription_id] as const]),
+    ...(invoice.subscription_id === null
+      ? []
+      : [['subscription', invoice.subscription_id] as const]),
     ['customer', invoice.customer_id],
     ['tenant', context.principal.tenantId],
   ];
   for (const [type, id] of owners) {
     const associations = await associationsOf(context, type, id, invoice);
     const taxes: BilledTax[] = [];
-    for (const association of associations) taxes.push(...(await taxBy(context, invoice, association)));
+    for (const association of associations)
+      taxes.push(...(await taxBy(context, invoice, association)));
     if (taxes.length > 0) return taxes;
   }
   return [];
@@ -62,9 +65,7 @@ async function associationsOf(
         (each.start_date === undefined || each.start_date <= at) &&
         (each.end_date === undefined || each.end_date > at),
     )
-    .toSorted(
-      (left, right) => left.priority - right.priority || (left.id < right.id ? -1 : 1),
-    );
+    .toSorted((left, right) => left.priority - right.priority || (left.id < right.id ? -1 : 1));
 }
 
 async function taxBy(

@@ -24,7 +24,14 @@ const words = (text = ''): string[] => text.split(' ').filter(Boolean);
 const lineId = (index: number): InvoiceLineId => `inv_line_${index}` as InvoiceLineId;
 
 /** The bill that a test writes in short. */
-export function billOf({ currency = 'usd', lines, ofLines = {}, whole, taxes, credits }: TestBill): Bill {
+export function billOf({
+  currency = 'usd',
+  lines,
+  ofLines = {},
+  whole,
+  taxes,
+  credits,
+}: TestBill): Bill {
   const ofOne = Object.entries(ofLines).flatMap(([index, discounts]) =>
     words(discounts).map((text, place) =>
       couponOf(text, `${index}.${place}`, 'line', [lineId(Number(index))], currency),

@@ -8,14 +8,9 @@ import {
   Problem,
 } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
-import {
-  callRoute,
-  type MemoryWorld,
-  memoryDueRows,
-  memoryWorld,
-  type RawInput,
-  testPrincipal,
-} from '@counterfoil/testkit';
+import type { MemoryWorld, RawInput } from '@counterfoil/testkit';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
+import { callRoute, memoryDueRows, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { coupon, couponRedemptions, coupons } from '../coupons/index.ts';
 import { customer, customers } from '../customers/index.ts';
 import { feature, features } from '../features/index.ts';
@@ -148,16 +143,7 @@ export async function invoiceWorld() {
       return states.flatMap((state) => state ?? []);
     },
     /** Pays everything that is owed. */
-    pay: async (): Promise<void> => {
-      for (const id of streamsOf(world, 'invoice')) {
-        const state = await request().load(invoice, id);
-        if (state?.invoice_status !== 'FINALIZED') continue;
-        const { amount_remaining: amount } = amountsOf(state);
-        if (amount === '0') continue;
-        const paid = settlePayment({ payment_id: `pay_${id}`, method: 'OFFLINE', amount });
-        await request().execute(invoice, id, paid);
-      }
-    },
+    pay: () => paid(world),
     balance: async (id: string) => (await request().load(wallet, id))?.credit_balance,
     typesOf: (category: string) =>
       world.store.log.flatMap(({ stream, type }) =>
@@ -232,6 +218,18 @@ const streamsOf = ({ store }: MemoryWorld, category: string): readonly string[] 
   ),
 ];
 
+async function paid(world: MemoryWorld): Promise<void> {
+  const context = world.request(testPrincipal());
+  for (const id of streamsOf(world, 'invoice')) {
+    const state = await context.load(invoice, id);
+    if (state?.invoice_status !== 'FINALIZED') continue;
+    const { amount_remaining: amount } = amountsOf(state);
+    if (amount === '0') continue;
+    const money = { payment_id: `pay_${id}`, method: 'OFFLINE' as const, amount };
+    await context.execute(invoice, id, settlePayment(money));
+  }
+}
+
 /** Hands every event to every reaction, until they bring about nothing more; a reaction that fails is tried again later. */
 async function settled(by: MemoryWorld, reactions: readonly Reaction[]): Promise<void> {
   for (let before = -1; before !== by.store.log.length; ) {
@@ -247,7 +245,12 @@ async function handOver(by: MemoryWorld, reaction: Reaction, id: string): Promis
   const { aggregate } = reaction;
   for await (const event of context.history(aggregate, id)) {
     const { revision } = event;
-    await context.carryOut(reaction, id, { events: [event], revision, state: null, replayed: false });
+    await context.carryOut(reaction, id, {
+      events: [event],
+      revision,
+      state: null,
+      replayed: false,
+    });
   }
 }
 
@@ -273,4 +276,3 @@ async function passed(world: MemoryWorld, to: Instant, settle: () => Promise<voi
   }
   world.now = to;
 }
-

@@ -130,7 +130,10 @@ test('usage that comes late is on the next invoice, as if it had been on time (D
   );
   await pass(day(5, 1, 3));
   const may = (await invoices()).at(-1);
-  assert.is(may?.lines.some(({ kind }) => kind === 'late_usage'), false);
+  assert.is(
+    may?.lines.some(({ kind }) => kind === 'late_usage'),
+    false,
+  );
 });
 
 test.run();

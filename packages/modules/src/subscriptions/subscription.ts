@@ -16,7 +16,7 @@ import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './
 import { familyAfter, newFamily } from './families/family.ts';
 import type { Grant } from './grants/grant.ts';
 import { linesAfter } from './lines/changed.ts';
-import { afterInvoice, afterReturn, afterSettlement } from './lines/charged.ts';
+import { afterCharges } from './lines/charged.ts';
 import { chainsOf, type Line, newLine } from './lines/line.ts';
 import type { Pause, PauseData } from './pauses/pause.ts';
 import { phasesAfter } from './phases/changed.ts';
@@ -130,11 +130,9 @@ function after(subscription: Subscription, event: Following): Subscription {
       return { ...subscription, opened: null, lines, addons };
     }
     case 'SettlementRecorded':
-      return { ...subscription, lines: afterSettlement(subscription.lines, event.data) };
     case 'ChargesReturned':
-      return { ...subscription, lines: afterReturn(subscription.lines, event.data) };
     case 'ChargesInvoiced':
-      return { ...subscription, lines: afterInvoice(subscription.lines, event.data) };
+      return { ...subscription, lines: afterCharges(subscription.lines, event) };
     case 'CreditsGranted':
     case 'CreditsSkipped':
       return { ...subscription, grants: granted(subscription.grants, event.data) };

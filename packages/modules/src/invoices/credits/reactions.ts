@@ -18,7 +18,10 @@ export const chargesNoted = reaction(invoice, {
   name: 'charges of an invoice',
   on: {
     InvoiceFinalized: async ({ aggregate_id, data }, context) => {
-      const ofSubscriptions = Map.groupBy(data.lines.filter(isCharge), (line) => line.subscription_id);
+      const ofSubscriptions = Map.groupBy(
+        data.lines.filter(isCharge),
+        (line) => line.subscription_id,
+      );
       for (const [id, lines] of ofSubscriptions) await note(context, aggregate_id, id, lines);
     },
     InvoiceAdjusted: ({ aggregate_id, data }, context) => noteBack(context, aggregate_id, data, 1),
@@ -40,7 +43,7 @@ export const chargesNoted = reaction(invoice, {
   },
 });
 
-/** What goes back of lines, by a credit note, or because the invoice is void (null). */
+/** The parts of lines that go back, by a credit note, or because the invoice is void (null). */
 interface Note {
   readonly credit_note_id: string | null;
   readonly lines: readonly Pick<
@@ -66,7 +69,12 @@ async function noteBack(
     const line = state?.lines.find(({ id }) => id === line_id);
     if (!line || !isCharge(line)) return [];
     const signed = textOf(decimal(amount).times(decimal(String(sign))));
-    return [{ of: line.subscription_id, charge: { line_item_id: line.subscription_line_item_id, amount: signed } }];
+    return [
+      {
+        of: line.subscription_id,
+        charge: { line_item_id: line.subscription_line_item_id, amount: signed },
+      },
+    ];
   });
   for (const [id, parts] of Map.groupBy(back, ({ of }) => of)) {
     const charges = parts.map(({ charge }) => charge);
@@ -114,7 +122,7 @@ const isCharge = (line: InvoiceLine): line is Charge =>
   line.period_start !== null &&
   line.period_end !== null;
 
-/** What the lines of a subscription's invoice come to less than nothing by goes to the customer's wallet, once. */
+/** Money by which the lines of a subscription's invoice come to less than nothing goes to the customer's wallet, once. */
 export const leftOverGiven = reaction(invoice, {
   name: 'left over of an invoice',
   on: {

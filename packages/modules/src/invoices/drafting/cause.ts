@@ -125,7 +125,10 @@ function ofPeriod(
 /** The time that the lines of a settlement are about. */
 const spanOf = (settlement: Settlement): Pick<Period, 'start' | 'end'> => ({
   start: startOf(settlement),
-  end: settlement.lines.reduce((last, { span }) => (span.end > last ? span.end : last), settlement.at),
+  end: settlement.lines.reduce(
+    (last, { span }) => (span.end > last ? span.end : last),
+    settlement.at,
+  ),
 });
 
 const startOf = ({ lines, at }: Settlement) =>

@@ -57,6 +57,5 @@ export async function draftOfSettled(
 }
 
 /** The days of the payment terms, such as 30 of `30 NET`; null where there are none. */
-export const daysOfTerms = (
-  owner: Pick<Subscription, 'payment_terms'> | null,
-): number | null => (owner?.payment_terms ? Number.parseInt(owner.payment_terms, 10) : null);
+export const daysOfTerms = (owner: Pick<Subscription, 'payment_terms'> | null): number | null =>
+  owner?.payment_terms ? Number.parseInt(owner.payment_terms, 10) : null;

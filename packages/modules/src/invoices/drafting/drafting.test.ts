@@ -1,10 +1,10 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { subscription } from '../../subscriptions/index.ts';
+import { wallet } from '../../wallets/index.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
 import { applyNote } from '../settling/notes.ts';
 import { settlePayment } from '../settling/payments.ts';
-import { subscription } from '../../subscriptions/index.ts';
-import { wallet } from '../../wallets/index.ts';
 import { day, invoiceWorld } from '../test-invoice-world.ts';
 
 const test = suite('invoices of what subscriptions settle');
@@ -36,7 +36,10 @@ test('a month without usage is billed with the next one in advance, and one with
   await create();
   await pass(day(2, 1, 3));
   const [, cycle] = await invoices();
-  assert.is(cycle && shown(cycle), 'SUBSCRIPTION_CYCLE: SUBSCRIPTION: FINALIZED: usage 0, fixed 100');
+  assert.is(
+    cycle && shown(cycle),
+    'SUBSCRIPTION_CYCLE: SUBSCRIPTION: FINALIZED: usage 0, fixed 100',
+  );
   const { id } = await post('/plans', { name: 'Free' });
   const price = {
     ...{ entity_type: 'PLAN', entity_id: id, type: 'FIXED', billing_model: 'FLAT_FEE' },
@@ -226,10 +229,10 @@ test('what is inherited is billed with its parent, and nowhere else', async () =
   await post('/customers', { name: 'Ben', external_id: 'ben' });
   await create({ inheritance: { external_customer_ids_to_inherit_subscription: ['ben'] } });
   await pass(day(2, 1, 3));
-  assert.equal((await invoices()).map(({ billing_reason }) => billing_reason), [
-    'SUBSCRIPTION_CREATE',
-    'SUBSCRIPTION_CYCLE',
-  ]);
+  assert.equal(
+    (await invoices()).map(({ billing_reason }) => billing_reason),
+    ['SUBSCRIPTION_CREATE', 'SUBSCRIPTION_CYCLE'],
+  );
 });
 
 test('the date from which an invoice is due counts from its end, by the terms of the subscription', async () => {

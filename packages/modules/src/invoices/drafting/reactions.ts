@@ -17,7 +17,7 @@ import { invoicedUnder, invoiceIdOf, isBilled } from './cause.ts';
 import { draftOfSettled } from './draft.ts';
 
 /**
- * What a subscription settles becomes an invoice, once: its id follows from the settlement, and a period that opens where another
+ * Settlements of a subscription become invoices, each once: its id follows from the settlement, and a period that opens where another
  * one closes goes on the invoice of that. It is made final at once, unless it waits for usage that is on its way (D58). Credits
  * alone, and what is inherited, make none.
  */

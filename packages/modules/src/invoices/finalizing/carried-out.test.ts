@@ -38,7 +38,16 @@ async function dyingAt(month: Month, number: number, fate: (typeof fates)[number
   assert.ok(count >= number, 'it takes fewer appends than this');
 }
 
-async function assertEnd({ world, invoices, balance, first, second, typesOf, request, start }: Month) {
+async function assertEnd({
+  world,
+  invoices,
+  balance,
+  first,
+  second,
+  typesOf,
+  request,
+  start,
+}: Month) {
   const [, cycle, ...others] = await invoices();
   assert.equal(others, []);
   assert.is(cycle?.invoice_status, 'FINALIZED');
@@ -52,7 +61,9 @@ async function assertEnd({ world, invoices, balance, first, second, typesOf, req
   const types = world.store.log.slice(start).map(({ type }) => type);
   const count = (wanted: string) => types.filter((type) => type === wanted).length;
   assert.equal(
-    ['FinalizationStarted', 'NumberTaken', 'InvoiceFinalized', 'CreditsHeld', 'HoldCaptured'].map(count),
+    ['FinalizationStarted', 'NumberTaken', 'InvoiceFinalized', 'CreditsHeld', 'HoldCaptured'].map(
+      count,
+    ),
     [1, 1, 1, 2, 2],
   );
   for (const { id } of [first, second]) {
@@ -61,7 +72,7 @@ async function assertEnd({ world, invoices, balance, first, second, typesOf, req
   assert.is(typesOf('coupon_use').length, 1);
 }
 
-/** What is left to do is found by another process. */
+/** Another process finds what is left to do. */
 async function goOn(month: Month, by: MemoryWorld): Promise<void> {
   await month.pass(day(2, 1, 2));
   await month.settle(by);
@@ -114,7 +125,10 @@ test('a wallet that is frozen between its hold and the end pays what it holds', 
   const state = await month.request().load(wallet, id);
   assert.is(state?.holds.length, 1);
   const hold_id = state?.holds[0]?.id ?? '';
-  for (const route of ['POST /wallets/{id}/holds/{hold_id}/void', 'PUT /wallets/{id}/holds/{hold_id}']) {
+  for (const route of [
+    'POST /wallets/{id}/holds/{hold_id}/void',
+    'PUT /wallets/{id}/holds/{hold_id}',
+  ]) {
     const problem = await rejection(month.call(route, { params: { id, hold_id }, body: {} }));
     assert.is(problem.details?.reason, 'hold_of_invoice');
   }

@@ -10,7 +10,12 @@ import {
   type WalletId,
   zero,
 } from '@counterfoil/kernel';
-import { nextStep, type SubscriptionState, subscription, takeDue } from '../../subscriptions/index.ts';
+import {
+  nextStep,
+  type SubscriptionState,
+  subscription,
+  takeDue,
+} from '../../subscriptions/index.ts';
 import {
   captureForInvoice,
   giveUpForInvoice,

@@ -25,7 +25,10 @@ export interface Part {
 }
 
 /** The settlements of an invoice, of its subscription and of those that are invoiced with it, in the order in which they were made. */
-export async function partsOf(context: AskingContext, cause: SettlementsCause): Promise<readonly Part[]> {
+export async function partsOf(
+  context: AskingContext,
+  cause: SettlementsCause,
+): Promise<readonly Part[]> {
   const root = await settledFor(context, cause.subscription_id, cause);
   const subscription = existing(root.subscription, 'subscription');
   const lines = await linesBefore(context, subscription, root.lines);
@@ -43,11 +46,7 @@ export async function partsOf(context: AskingContext, cause: SettlementsCause): 
 }
 
 const settledFor = (context: AskingContext, id: string, cause: SettlementsCause) =>
-  settledOf(
-    context,
-    id,
-    (each) => belongsTo(cause, each) || billsUsage(each),
-  );
+  settledOf(context, id, (each) => belongsTo(cause, each) || billsUsage(each));
 
 const billsUsage = ({ lines }: Settled['settlement']): boolean =>
   lines.some(({ kind }) => kind === 'usage');
@@ -116,7 +115,12 @@ export async function linesOfParts(
   const lines: PartLine[] = [];
   for (const part of parts) {
     lines.push(...linesIn(part, await rate(part.settled)));
-    for (const { line, settled } of await lateLines(context, part.subscription.id, part.earlier, rate)) {
+    for (const { line, settled } of await lateLines(
+      context,
+      part.subscription.id,
+      part.earlier,
+      rate,
+    )) {
       lines.push({ line, of: placeOf(line, settled), explanation: null });
     }
   }

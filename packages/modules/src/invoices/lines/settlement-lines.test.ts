@@ -34,7 +34,12 @@ test('usage above what a subscription has committed to is a line of its own, at 
 test('the rest of a commitment is a line under no price, which credits for usage may pay (E 27 B)', async () => {
   const lines = await january(600, together);
   assert.equal(
-    lines.map(({ kind, price_type, price_id, amount }) => [kind, price_type, price_id !== null, amount]),
+    lines.map(({ kind, price_type, price_id, amount }) => [
+      kind,
+      price_type,
+      price_id !== null,
+      amount,
+    ]),
     [
       ['usage', 'USAGE', true, '10'],
       ['true_up', 'USAGE', false, '10'],
@@ -58,11 +63,7 @@ test('a commitment for a year knows what earlier months have used of it (E 14.3)
   await pass(day(3, 1, 3));
   assert.equal(
     (await invoices()).map(({ lines }) => lines.map(({ kind, amount }) => `${kind} ${amount}`)),
-    [
-      ['fixed 100'],
-      ['usage 22', 'fixed 100'],
-      ['usage 8', 'overage 28', 'fixed 100'],
-    ],
+    [['fixed 100'], ['usage 22', 'fixed 100'], ['usage 8', 'overage 28', 'fixed 100']],
   );
 });
 
@@ -80,7 +81,11 @@ test('every step to the amount of a line of usage can be told', async () => {
   const [explanation] = steps.values();
   assert.ok(explanation?.kind === 'usage' && explanation.charge.kind === 'plain');
   assert.equal(
-    [explanation.quantity.metered_by.events, explanation.quantity.billable, explanation.total.amount],
+    [
+      explanation.quantity.metered_by.events,
+      explanation.quantity.billable,
+      explanation.total.amount,
+    ],
     [1300, '1200', '22'],
   );
 });

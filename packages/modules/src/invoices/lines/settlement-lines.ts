@@ -165,8 +165,7 @@ const quantityPlaces = 15;
 function commitmentOf({ line, net }: RatedStretch): InvoiceLine['commitment'] {
   const { charge } = net.explanation;
   if (line.commitment === null || charge.kind === 'plain') return null;
-  const { utilized, overage, true_up } =
-    charge.kind === 'windowed' ? charge : charge.commitment;
+  const { utilized, overage, true_up } = charge.kind === 'windowed' ? charge : charge.commitment;
   const { committed, overage_factor, true_up: true_up_enabled, windowed } = line.commitment;
   return {
     amount: committed.kind === 'amount' ? committed.amount : null,
@@ -221,4 +220,3 @@ const ofNoLine = ({ subscription_id }: BilledSettlement, { start, end }: Span) =
 const lineOf = ({ lines }: BilledSettlement, id: string): LineData | null => lines.get(id) ?? null;
 
 const nameOf = (line: LineData | null): string => line?.display_name ?? 'Subscription';
-

@@ -178,11 +178,7 @@ test('what money has paid of a line goes back before prepaid credits, and each w
       amount,
       ...given_back.map(({ wallet_id, credits }) => `${wallet_id} ${credits}`),
     ]),
-    [
-      ['11'],
-      ['0.5', 'wallet_b 5'],
-      ['1.5', 'wallet_b 3', 'wallet_a 24'],
-    ],
+    [['11'], ['0.5', 'wallet_b 5'], ['1.5', 'wallet_b 3', 'wallet_a 24']],
   );
   assert.is(paymentStatusOf(state), 'REFUNDED');
 });

@@ -67,7 +67,7 @@ const kinds: Readonly<Partial<Record<PaymentStatus, NoteKind>>> = {
 };
 
 /**
- * What a credit note on an invoice does: it gives back what was paid, or lowers what is owed. Throws 400 for an invoice
+ * The effect of a credit note on an invoice: it gives back what was paid, or lowers what is owed. Throws 400 for an invoice
  * that is not final, and for one of which everything was given back (E 17).
  */
 export function noteKindOf(invoice: Invoice): NoteKind {

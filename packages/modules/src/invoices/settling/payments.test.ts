@@ -39,7 +39,10 @@ for (const { paid, remaining, over, status } of table) {
     const state = after(events);
     const { amount_remaining, overpaid_amount, amount_paid } = amountsOf(state);
     assert.equal([amount_remaining, overpaid_amount], [remaining, over]);
-    assert.is(Number(amount_paid), paid.reduce((sum, each) => sum + Number(each), 0));
+    assert.is(
+      Number(amount_paid),
+      paid.reduce((sum, each) => sum + Number(each), 0),
+    );
     assert.is(paymentStatusOf(state), status);
     assert.is(state.paid_at !== null, remaining === '0');
   });
@@ -58,7 +61,9 @@ test('what nobody owed any more is the excess of the payment that brought it', (
 });
 
 test('neither a void invoice nor a draft takes a payment', () => {
-  given(invoice, [...hundred, voided]).when(paying('pay_1', '40')).then([]);
+  given(invoice, [...hundred, voided])
+    .when(paying('pay_1', '40'))
+    .then([]);
   given(invoice, [hundred[0]]).when(paying('pay_1', '40')).then([]);
 });
 
@@ -70,7 +75,9 @@ test('money that went back is owed again, however often that is heard', () => {
     data: { payment_id: 'pay_1', amount: text('30') },
   };
   given(invoice, paid).when(back).then([returned]);
-  given(invoice, [...paid, returned]).when(back).then([]);
+  given(invoice, [...paid, returned])
+    .when(back)
+    .then([]);
   const state = after([...paid, returned]);
   assert.is(amountsOf(state).amount_remaining, '30');
   assert.is(paymentStatusOf(state), 'PENDING');
@@ -104,8 +111,12 @@ test('what is known of a payment that has not come is noted once, until one come
     type: 'PaymentNoted',
     data: { payment_id: 'pay_1', payment_status: 'FAILED' },
   };
-  given(invoice, [...hundred]).when(failed).then([noted]);
-  given(invoice, [...hundred, noted]).when(failed).then([]);
+  given(invoice, [...hundred])
+    .when(failed)
+    .then([noted]);
+  given(invoice, [...hundred, noted])
+    .when(failed)
+    .then([]);
   assert.is(paymentStatusOf(after([...hundred, noted])), 'FAILED');
   assert.is(paymentStatusOf(after([...hundred, noted, settled('pay_2', '40')])), 'PENDING');
   given(invoice, [...hundred, settled('pay_1', '100')])

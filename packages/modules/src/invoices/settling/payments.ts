@@ -40,7 +40,13 @@ export const paymentIn = ({ payments }: Invoice, paymentId: string): InvoicePaym
  * notes, does not go back twice.
  */
 export const returnPayment =
-  ({ payment_id, returned }: { readonly payment_id: string; readonly returned: DecimalText }): InvoiceDecision =>
+  ({
+    payment_id,
+    returned,
+  }: {
+    readonly payment_id: string;
+    readonly returned: DecimalText;
+  }): InvoiceDecision =>
   (state) => {
     const invoice = existing(state, 'invoice');
     const payment = paymentIn(invoice, payment_id);

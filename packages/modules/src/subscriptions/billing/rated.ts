@@ -1,5 +1,5 @@
 import type { AskingContext } from '@counterfoil/engine/define';
-import { decimal, type DecimalText, type Span, textOf, zero } from '@counterfoil/kernel';
+import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
 import type { RatedCommitment } from '../../rating/index.ts';
 import type { usageInStretches } from '../../usage/index.ts';
 import { usersOf } from '../families/family.ts';
@@ -22,7 +22,10 @@ export interface RatedStretch extends RatedUsage {
 export interface RatedSettlement {
   readonly stretches: readonly RatedStretch[];
   /** The commitment of all usage together, with the share of each line; null: none. */
-  readonly commitment: { readonly held: SettlementCommitment; readonly rated: RatedCommitment } | null;
+  readonly commitment: {
+    readonly held: SettlementCommitment;
+    readonly rated: RatedCommitment;
+  } | null;
 }
 
 /** The usage that is rated. */

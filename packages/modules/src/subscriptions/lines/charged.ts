@@ -1,4 +1,11 @@
-import { type DecimalText, decimal, invariant, type Span, textOf, zeroText } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  decimal,
+  invariant,
+  type Span,
+  textOf,
+  zeroText,
+} from '@counterfoil/kernel';
 import type { ChargedSpan, Settlement, SettlementLine } from '../settlement/index.ts';
 import type { Line } from './line.ts';
 
@@ -6,7 +13,7 @@ import type { Line } from './line.ts';
  * The lines after a settlement: charged for what it charges, credited for what it credits. Spans that are over by then
  * are forgotten, because nothing can be credited of them any more.
  */
-export const afterSettlement = (lines: readonly Line[], settlement: Settlement): readonly Line[] =>
+const afterSettlement = (lines: readonly Line[], settlement: Settlement): readonly Line[] =>
   settlement.lines
     .filter(isOwn(settlement))
     .reduce(withSettled, lines)
@@ -75,7 +82,7 @@ interface ChargesInvoiced {
 }
 
 /** The lines after an invoice of theirs is final: each charge that still runs knows what it came to. */
-export const afterInvoice = (
+const afterInvoice = (
   lines: readonly Line[],
   { invoice_id, charges }: ChargesInvoiced,
 ): readonly Line[] =>
@@ -96,15 +103,9 @@ function openCharges(
 ): readonly ChargedSpan[] {
   const open = lines
     .flatMap(({ charged }) => charged)
-    .filter(
-      (each) =>
-        each.line_item_id === line_item_id &&
-        each.amount === amount &&
-        isOpen(each),
-    );
-  return open.toSorted(
-    (left, right) => Number(isSame(right.span, span)) - Number(isSame(left.span, span)),
-  );
+    .filter((each) => each.line_item_id === line_item_id && each.amount === amount && isOpen(each));
+  const isIt = (each: ChargedSpan): boolean => isSame(each.span, span);
+  return [...open.filter(isIt), ...open.filter((each) => !isIt(each))];
 }
 
 /** Tells whether a charge stands on no invoice, or on one that is void: all of it went back. */
@@ -116,8 +117,7 @@ const isOpen = ({ invoiced }: ChargedSpan): boolean =>
 export const runningCharges = (
   lines: readonly Line[],
   charges: readonly ChargeInvoiced[],
-): readonly ChargeInvoiced[] =>
-  charges.filter((charge) => openCharges(lines, charge).length > 0);
+): readonly ChargeInvoiced[] => charges.filter((charge) => openCharges(lines, charge).length > 0);
 
 /** A part of a charge that a credit note has given back, before tax. */
 export interface ChargeReturned {
@@ -131,7 +131,7 @@ interface ChargesReturned {
 }
 
 /** The lines after a credit note on an invoice of theirs. */
-export const afterReturn = (
+const afterReturn = (
   lines: readonly Line[],
   { invoice_id, charges }: ChargesReturned,
 ): readonly Line[] =>
@@ -150,8 +150,7 @@ const noted = (lines: readonly Line[], invoiceId: string, lineId: string) =>
   lines
     .flatMap(({ charged }) => charged)
     .find(
-      ({ line_item_id, invoiced }) =>
-        line_item_id === lineId && invoiced?.invoice_id === invoiceId,
+      ({ line_item_id, invoiced }) => line_item_id === lineId && invoiced?.invoice_id === invoiceId,
     );
 
 /** The parts that a credit note has given back of charges that still run. */
@@ -160,3 +159,23 @@ export const runningReturns = (
   { invoice_id, charges }: ChargesReturned,
 ): readonly ChargeReturned[] =>
   charges.filter(({ line_item_id }) => noted(lines, invoice_id, line_item_id) !== undefined);
+
+/** An event that says something of charges. */
+type ChargesEvent =
+  | { readonly type: 'SettlementRecorded'; readonly data: Settlement }
+  | { readonly type: 'ChargesInvoiced'; readonly data: ChargesInvoiced }
+  | { readonly type: 'ChargesReturned'; readonly data: ChargesReturned };
+
+/** The lines after something was charged or credited, or after an invoice or a credit note has said what became of charges. */
+export function afterCharges(lines: readonly Line[], event: ChargesEvent): readonly Line[] {
+  switch (event.type) {
+    case 'SettlementRecorded':
+      return afterSettlement(lines, event.data);
+    case 'ChargesInvoiced':
+      return afterInvoice(lines, event.data);
+    case 'ChargesReturned':
+      return afterReturn(lines, event.data);
+    default:
+      return event satisfies never;
+  }
+}

@@ -12,7 +12,7 @@ export interface ChargedSpan {
   readonly amount: DecimalText;
   /** Money: part of it that was given back; of one that was invoiced before tax and after discounts, as `invoiced.net` is. */
   readonly credited: DecimalText;
-  /** What it came to on its invoice, once that is final. */
+  /** The charge as it stands on its invoice, once that is final. */
   readonly invoiced?: InvoicedCharge | undefined;
 }
 

@@ -178,7 +178,9 @@ const lineSchema = z.discriminatedUnion('kind', [
     invoice_id: z
       .string()
       .optional()
-      .meta({ description: 'Invoice of the charge, where it is final: the credit is net of discounts' }),
+      .meta({
+        description: 'Invoice of the charge, where it is final: the credit is net of discounts',
+      }),
     tax: z.string().optional().meta({ description: 'Tax that goes back with the credit' }),
   }),
   z.object({

@@ -6,7 +6,13 @@ import type { LineData } from '../lines/line.ts';
 import { closingLines, type Settlement, type SettlementCommitment } from '../settlement/index.ts';
 import { type Subscription, subscription } from '../subscription.ts';
 import { linesOf, settlementContext } from '../time/due.ts';
-import { type BilledStretch, type Charging, exactCostOf, ratedUsage, type UsedCommitments } from './rated-line.ts';
+import {
+  type BilledStretch,
+  type Charging,
+  exactCostOf,
+  ratedUsage,
+  type UsedCommitments,
+} from './rated-line.ts';
 
 /**
  * The commitments that usage of the period that runs is held against, as its settlement will have it. A span that is not within that
@@ -105,7 +111,8 @@ async function usedBefore(
   const rated = [];
   const before = charging.billed ?? (await billedBy(context, state.id));
   for (const { line, span: billed } of before) {
-    if (billed.start >= span.start && isOf(line.id)) rated.push(await ratedUsage(context, charging, line, billed));
+    if (billed.start >= span.start && isOf(line.id))
+      rated.push(await ratedUsage(context, charging, line, billed));
   }
   // Of a period that is over, what comes before the stretch was billed.
   if (charging.isClosing || state.opened === null) return rated;

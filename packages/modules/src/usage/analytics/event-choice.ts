@@ -1,4 +1,4 @@
-import type { FactSelect, AskingContext } from '@counterfoil/engine/define';
+import type { AskingContext, FactSelect } from '@counterfoil/engine/define';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { UsageTables } from '../table-definitions.ts';
 import type { BreakdownQuestion } from './breakdown.ts';

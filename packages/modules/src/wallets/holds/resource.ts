@@ -64,7 +64,9 @@ export const holdSchema = z
     invoice_id: z
       .string()
       .optional()
-      .meta({ description: 'The invoice that holds them until it is final, and captures them then' }),
+      .meta({
+        description: 'The invoice that holds them until it is final, and captures them then',
+      }),
     hold_status: z.enum(['open', 'captured', 'voided', 'expired']),
     credits: z.string(),
     captured_credits: z.string(),

@@ -84,9 +84,7 @@ function worthOf(wallet: Wallet) {
 }
 
 /** The credits that an outcome has set aside for an invoice, with their worth; null for none. */
-export function heldForInvoice(
-  events: readonly WalletEvent[],
-): {
+export function heldForInvoice(events: readonly WalletEvent[]): {
   readonly hold_id: HoldId;
   readonly credits: DecimalText;
   readonly amount: DecimalText;

@@ -10,10 +10,10 @@ import {
   create,
   debit,
   details,
-  id as walletId,
   load,
   story,
   text,
+  id as walletId,
 } from '../test-wallet.ts';
 import { breakdownOf, wallet } from '../wallet.ts';
 import {
@@ -71,7 +71,9 @@ test('they are held once, do not expire, and are nobody else’s to end', () => 
   const later = story(...held, ...Array.from({ length: 8 }, () => settleDue(id)));
   assert.is(later.filter(({ type }) => type === 'HoldReleased').length, 0);
   const holdId = state.holds[0]?.id ?? '';
-  given(wallet, story(...held)).when(voidHold(id, holdId)).thenProblem('invalid_operation');
+  given(wallet, story(...held))
+    .when(voidHold(id, holdId))
+    .thenProblem('invalid_operation');
   given(wallet, story(...held))
     .when(terminateWallet(id, details()))
     .thenProblem('invalid_operation');
@@ -89,7 +91,10 @@ test('a final invoice takes them once, from a wallet that was frozen too', () =>
   const entry = story(create({}, '10'), hold('4'), captureForInvoice(id, invoice_id)).at(-1);
   assert.ok(entry?.type === 'HoldCaptured');
   const { reason, reference_type, reference_id } = entry.data;
-  assert.equal([reason, reference_type, reference_id], ['CREDIT_ADJUSTMENT', 'INVOICE', invoice_id]);
+  assert.equal(
+    [reason, reference_type, reference_id],
+    ['CREDIT_ADJUSTMENT', 'INVOICE', invoice_id],
+  );
 });
 
 test('an invoice that never becomes final gives them back', () => {

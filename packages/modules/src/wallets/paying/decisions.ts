@@ -1,3 +1,4 @@
+import type { Instant } from '@counterfoil/kernel';
 import { type DecimalText, decimal, type TransactionId, textOf, zero } from '@counterfoil/kernel';
 import { creditsPaying } from '../customer-debits/shares.ts';
 import { fundsOf, type WalletDecision } from '../decisions.ts';
@@ -7,7 +8,6 @@ import { dueEvents, settledWallet } from '../ledger/due.ts';
 import { debitEvent, type EntryDetails } from '../ledger/entries.ts';
 import { concluded } from '../topups/automatic.ts';
 import type { Wallet, WalletState } from '../wallet.ts';
-import type { Instant } from '@counterfoil/kernel';
 
 /**
  * Pays an amount of money with credits, all of it or nothing. No debit where the wallet cannot: it is not active, or has
@@ -42,7 +42,7 @@ export function paidIn(events: readonly WalletEvent[]): CreditsPaid | null {
   return { transaction_id, credits };
 }
 
-/** Why a wallet could not pay, for people. */
+/** The reason for which a wallet could not pay, for people. */
 export function whyUnpaid(state: WalletState): string {
   if (!state) return 'There is no such wallet.';
   if (state.wallet_status !== 'active') return `The wallet is ${state.wallet_status}.`;
