@@ -124,11 +124,8 @@ function after(subscription: Subscription, event: Following): Subscription {
         last_period: event.data,
         next_index: event.data.index + 1,
       };
-    case 'PeriodClosed': {
-      const lines = subscription.lines.filter((line) => lasts(line, event.data.end));
-      const addons = subscription.addons.filter(({ addon_status }) => addon_status !== 'cancelled');
-      return { ...subscription, opened: null, lines, addons };
-    }
+    case 'PeriodClosed':
+      return closed(subscription, event.data.end);
     case 'SettlementRecorded':
     case 'ChargesReturned':
     case 'ChargesInvoiced':
@@ -164,6 +161,14 @@ function after(subscription: Subscription, event: Following): Subscription {
       return event satisfies never;
   }
 }
+
+/** A subscription after its period: lines and add-ons that have ended can be charged no more. */
+const closed = (subscription: Subscription, end: Instant): Subscription => ({
+  ...subscription,
+  opened: null,
+  lines: subscription.lines.filter((line) => lasts(line, end)),
+  addons: subscription.addons.filter(({ addon_status }) => addon_status !== 'cancelled'),
+});
 
 /** A subscription after an act that is to come was asked for, or was taken back. */
 function scheduled(
