@@ -42,7 +42,7 @@ export async function namedCoupons(
     const place = `/line_item_coupons/${index}`;
     await add(given.coupon_id, {
       coupon_association_id: given.coupon_association_id ?? null,
-      line_ids: linesNamed(lines, given.line_item_id, `${place}/line_item_id`),
+      line_ids: linesNamed(lines, given.line_item_id ?? null, `${place}/line_item_id`),
       pointer: `${place}/coupon_id`,
     });
   }
@@ -60,12 +60,13 @@ export async function namedCoupons(
   return named;
 }
 
-/** The lines that a text names, by the line of the subscription or else by the price that they are for (E 20). */
+/** The lines that a text names, all where there is none: by the line of the subscription or else by the price that they are for (E 20). */
 function linesNamed(
   lines: GivenBill['lines'],
-  name: string,
+  name: string | null,
   pointer: string,
 ): readonly InvoiceLineId[] {
+  if (name === null) return lines.map(({ id }) => id);
   const byLine = lines.filter((line) => line.subscription_line_item_id === name);
   const found = byLine.length > 0 ? byLine : lines.filter(({ price_id }) => price_id === name);
   if (found.length === 0) throw invalidField(pointer, 'is the line and the price of no line');

@@ -74,11 +74,9 @@ const invoiceCouponSchema = z
 
 const lineCouponSchema = z
   .object({
-    line_item_id: z
-      .string()
-      .min(1)
-      .max(64)
-      .meta({ description: '`subscription_line_item_id` or `price_id` of its lines' }),
+    line_item_id: idSchema.meta({
+      description: '`subscription_line_item_id` or `price_id` of its lines; without it: all',
+    }),
     coupon_id: couponIds,
     coupon_association_id: idSchema,
   })
@@ -105,7 +103,7 @@ export const createInvoiceSchema = z
       .meta({ description: 'Whether it is final at once' }),
     billing_reason: billingReasonSchema.default('MANUAL'),
     billing_period: nameSchema,
-    invoice_number: clearable(requiredTextSchema(50).or(z.literal(''))).optional(),
+    invoice_number: requiredTextSchema(50).nullish(),
     description: clearable(textSchema(1024)).optional(),
     due_date: instantSchema.nullish(),
     period_start: instantSchema.nullish(),
