@@ -50,7 +50,6 @@ export const oneOffRoutes = {
         'coupons.0': 'coupon',
         'invoice_coupons.0.coupon_id': 'coupon',
         'line_item_coupons.0.coupon_id': 'coupon',
-        'tax_rate_overrides.0.tax_rate_code': 'taxrate.code',
       },
       texts: [
         ...['price_id', 'entity_id', 'plan_id', 'meter_id'].map((name) => `line_items.0.${name}`),
