@@ -1,0 +1,49 @@
+import { module } from '@counterfoil/engine/define';
+import { paymentsCarriedOut } from './carried-out.ts';
+import { collection } from './collection/collection.ts';
+import { collectionTable, retries } from './collection/projection.ts';
+import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
+import { invoicePaymentRoutes } from './invoice-routes.ts';
+import { payment } from './payment.ts';
+import { paymentTable } from './projection.ts';
+import type { PaymentProvider } from './provider.ts';
+import { paymentPublicEvents } from './public-events.ts';
+import { paymentRoutes } from './routes.ts';
+
+export { creditsReturned } from './decisions.ts';
+export { type Payment, payment } from './payment.ts';
+export { paymentTable } from './projection.ts';
+export type {
+  PaymentProvider,
+  ProviderAnswer,
+  ProviderAttempt,
+  SavedMethod,
+} from './provider.ts';
+
+/** The parts from outside that payments need. */
+export interface PaymentsOptions {
+  /** The gateway that takes cards; null where an installation has none. */
+  readonly provider: PaymentProvider | null;
+}
+
+const routesOf = (
+  provider: PaymentProvider | null,
+  reacting: ReturnType<typeof paymentsCarriedOut>,
+) => ({ ...paymentRoutes({ provider, reacting }), ...invoicePaymentRoutes(reacting) });
+
+/** What customers pay, and what is done to collect what they owe. */
+export const payments = ({ provider }: PaymentsOptions) => {
+  const reacting = paymentsCarriedOut(provider);
+  return module({
+    name: 'payments',
+    aggregates: [payment, collection],
+    tables: [paymentTable, collectionTable],
+    routes: routesOf(provider, reacting),
+    publicEvents: [paymentPublicEvents],
+    reactions: [reacting, collectedInvoices, roundsCarriedOut, endsOfPayments],
+    dueWork: [retries],
+  });
+};
+
+/** The routes with their exact types, for the typed client. */
+export type PaymentRoutes = ReturnType<typeof routesOf>;
