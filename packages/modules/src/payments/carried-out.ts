@@ -1,5 +1,10 @@
-import type { Outcome, ReactionContext, RequestContext } from '@counterfoil/engine/define';
-import { reaction } from '@counterfoil/engine/define';
+import {
+  type Outcome,
+  type Reaction,
+  type ReactionContext,
+  type RequestContext,
+  reaction,
+} from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -8,6 +13,7 @@ import {
   type WalletId,
   zeroText,
 } from '@counterfoil/kernel';
+import { carryOutFrom, firstOf, stateFollowing } from '../following.ts';
 import {
   invoice,
   notePayment,
@@ -214,8 +220,13 @@ async function takeBack(
 
 type PaymentOutcome = Outcome<PaymentState, PaymentEvent>;
 
-/** The steps that one event of a payment leads to at most, one after the other. */
-const stepsMaximum = 6;
+/** The events that follow from others of a payment. */
+const following = [
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentApplied',
+  'WalletChosen',
+] as const satisfies readonly PaymentEvent['type'][];
 
 /**
  * Carries out at once what follows from a command on a payment, so that the answer can show it. Returns the payment after
@@ -223,29 +234,10 @@ const stepsMaximum = 6;
  */
 export async function carriedOut(
   context: RequestContext,
-  reacting: ReturnType<typeof paymentsCarriedOut>,
+  reacting: Reaction,
   id: string,
   outcome: PaymentOutcome,
 ): Promise<Payment> {
-  await carryOutFrom(context, reacting, id, outcome.revision - outcome.events.length + 1);
-  return existing(await context.load(payment, id), 'payment');
-}
-
-/** Carries out what the events of a payment from a revision on lead to, and what those do. */
-export async function carryOutFrom(
-  context: RequestContext,
-  reacting: ReturnType<typeof paymentsCarriedOut>,
-  id: string,
-  from = 0,
-): Promise<void> {
-  let next = from;
-  for (let step = 0; step < stepsMaximum; step += 1) {
-    const start = next;
-    for await (const event of context.history(payment, id, { from: start })) {
-      const { revision } = event;
-      await context.carryOut(reacting, id, { events: [event], revision, state: null, replayed: false });
-      next = revision + 1;
-    }
-    if (next === start) return;
-  }
+  await carryOutFrom(context, payment, [reacting], id, firstOf(outcome));
+  return existing(await stateFollowing(context, payment, id, outcome, following), 'payment');
 }

@@ -1,4 +1,4 @@
-import { module } from '@counterfoil/engine/define';
+import { module, type Reaction } from '@counterfoil/engine/define';
 import { paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { collectionTable, retries } from './collection/projection.ts';
@@ -26,10 +26,7 @@ export interface PaymentsOptions {
   readonly provider: PaymentProvider | null;
 }
 
-const routesOf = (
-  provider: PaymentProvider | null,
-  reacting: ReturnType<typeof paymentsCarriedOut>,
-) => ({ ...paymentRoutes({ provider, reacting }), ...invoicePaymentRoutes(reacting) });
+const routesOf = (provider: PaymentProvider | null, reacting: Reaction) => ({ ...paymentRoutes({ provider, reacting }), ...invoicePaymentRoutes(reacting) });
 
 /** What customers pay, and what is done to collect what they owe. */
 export const payments = ({ provider }: PaymentsOptions) => {

@@ -1,4 +1,4 @@
-import { newRecord, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import { newRecord, type Reaction, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
 import {
   digitsFault,
   existing,
@@ -16,8 +16,9 @@ import {
   notePayment,
   paymentStatusOf,
 } from '../invoices/index.ts';
+import { carryOutFrom, firstOf } from '../following.ts';
 import { messageSchema } from '../message.ts';
-import { carriedOut, carryOutFrom, type paymentsCarriedOut } from './carried-out.ts';
+import { carriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { beginRound } from './collection/decisions.ts';
 import { endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
@@ -29,9 +30,7 @@ import { attemptPaymentSchema, type RecordPaymentBody, recordPaymentSchema } fro
 const tag = 'Invoices';
 const idParameters = z.object({ id: referenceSchema('inv') });
 
-type Reacting = ReturnType<typeof paymentsCarriedOut>;
-
-export const invoicePaymentRoutes = (reacting: Reacting) =>
+export const invoicePaymentRoutes = (reacting: Reaction) =>
   ({
     'PUT /invoices/{id}/payment': route({
       operationId: 'updateInvoicePayment',
@@ -71,7 +70,7 @@ export const invoicePaymentRoutes = (reacting: Reacting) =>
             return beginRound('request');
           },
         });
-        await carryOutRound(context, reacting, id, outcome.revision - outcome.events.length + 1);
+        await carryOutRound(context, reacting, id, firstOf(outcome));
         return { message: collected(existing(await context.load(invoice, id), 'invoice')) };
       },
     }),
@@ -85,7 +84,7 @@ function collected(state: Invoice): string {
 /** Notes what a caller knows, or writes down the money that has come as a payment of its own. */
 async function record(
   context: RequestContext,
-  reacting: Reacting,
+  reacting: Reaction,
   id: string,
   { payment_status, amount }: RecordPaymentBody,
 ): Promise<void> {
@@ -122,7 +121,7 @@ async function record(
 
 async function recordMoney(
   context: RequestContext,
-  reacting: Reacting,
+  reacting: Reaction,
   invoiceId: string,
   given: RecordPaymentBody['amount'],
 ): Promise<void> {
@@ -150,30 +149,16 @@ async function recordMoney(
   await carriedOut(context, reacting, id, outcome);
 }
 
-/** The steps of a round at most: planned, its payments made, and their ends heard of. */
-const stepsMaximum = 8;
-
 /** Carries out at once what a round of a collection leads to; what fails is left to the reactions. */
-async function carryOutRound(
+const carryOutRound = (
   context: RequestContext,
-  reacting: Reacting,
+  reacting: Reaction,
   id: string,
   from: number,
-): Promise<void> {
-  let next = from;
-  for (let step = 0; step < stepsMaximum; step += 1) {
-    const start = next;
-    for await (const event of context.history(collection, id, { from: start })) {
-      const { revision } = event;
-      const outcome = { events: [event], revision, state: null, replayed: false };
-      await context.carryOut(roundsCarriedOut, id, outcome);
-      next = revision + 1;
-      if (event.type !== 'RoundPlanned') continue;
-      for (const { payment_id } of event.data.payments) {
-        await carryOutFrom(context, reacting, payment_id);
-        await carryOutFrom(context, endsOfPayments, payment_id);
-      }
+): Promise<void> =>
+  carryOutFrom(context, collection, [roundsCarriedOut], id, from, async (event) => {
+    if (event.type !== 'RoundPlanned') return;
+    for (const { payment_id } of event.data.payments) {
+      await carryOutFrom(context, payment, [reacting, endsOfPayments], payment_id, 0);
     }
-    if (next === start) return;
-  }
-}
+  });

@@ -3,16 +3,16 @@ import {
   newText,
   ofTable,
   pageSchema,
+  type Reaction,
   type Routes,
   route,
-  withETag,
 } from '@counterfoil/engine/define';
 import { invalidField, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
 import { deleted, messageSchema } from '../message.ts';
 import { foundById } from '../record/index.ts';
-import { carriedOut, type paymentsCarriedOut } from './carried-out.ts';
+import { carriedOut } from './carried-out.ts';
 import {
   changePayment,
   createAndProcess,
@@ -45,7 +45,7 @@ const expand = paymentExpansion.parameter;
 /** The parts that the routes need from outside. */
 export interface PaymentRoutesOptions {
   readonly provider: PaymentProvider | null;
-  readonly reacting: ReturnType<typeof paymentsCarriedOut>;
+  readonly reacting: Reaction;
 }
 
 export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
@@ -162,10 +162,7 @@ export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
             return processPayment(id, asked);
           },
         });
-        return withETag(
-          paymentView(await carriedOut(context, reacting, id, outcome)),
-          outcome.revision,
-        );
+        return paymentView(await carriedOut(context, reacting, id, outcome));
       },
     }),
 
