@@ -11,6 +11,7 @@ import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
+import { type CreditNoteRoutes, creditNotes } from './credit-notes/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-checks/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
@@ -21,6 +22,7 @@ import { type GroupRoutes, groups } from './groups/index.ts';
 import { type InvoiceRoutes, invoices } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
+import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
@@ -42,6 +44,7 @@ export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
 export * from './clocks/index.ts';
 export * from './coupons/index.ts';
+export * from './credit-notes/index.ts';
 export * from './customers/index.ts';
 export * from './entitlement-checks/index.ts';
 export * from './events/index.ts';
@@ -51,6 +54,7 @@ export * from './groups/index.ts';
 export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
+export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
 export * from './secrets.ts';
@@ -80,6 +84,8 @@ export type ApiRoutes = TenancyRoutes &
   WalletRoutes &
   SubscriptionRoutes &
   InvoiceRoutes &
+  PaymentRoutes &
+  CreditNoteRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -101,6 +107,8 @@ export interface ModulesOptions {
   readonly broker?: EventBroker | undefined;
   /** Left out where downstream systems get no credentials. */
   readonly gateway?: EventGateway | undefined;
+  /** The gateway that takes cards; left out where an installation has none. */
+  readonly paymentProvider?: PaymentProvider | null;
 }
 
 const withoutSecrets = (): never => {
@@ -128,6 +136,7 @@ const businessModules = ({
   directory,
   clocks,
   gateway,
+  paymentProvider = null,
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
@@ -149,6 +158,8 @@ const businessModules = ({
   entitlementChecks({ grantsOf }),
   subscriptions,
   invoices,
+  payments({ provider: paymentProvider }),
+  creditNotes,
   checkpoints,
 ];
 

@@ -32,6 +32,8 @@ const subscriptionConfigSchema = z
   .object({
     grace_period_days: z.number().int().min(0).max(yearDays),
     auto_cancellation_enabled: z.boolean(),
+    /** Days after an attempt to collect an invoice until the next; with the last of them it ends. */
+    payment_retry_days: z.array(z.number().int().min(1).max(60)).max(12),
   })
   .meta({ id: 'SubscriptionConfig' });
 
@@ -55,7 +57,11 @@ export const definitions = {
   subscription_config: {
     called: 'what becomes of subscriptions that are not paid for',
     schema: subscriptionConfigSchema,
-    defaults: { grace_period_days: 3, auto_cancellation_enabled: false },
+    defaults: {
+      grace_period_days: 3,
+      auto_cancellation_enabled: false,
+      payment_retry_days: [1, 3, 5, 7],
+    },
   },
 } as const satisfies Record<string, Definition>;
 

@@ -6,7 +6,7 @@ import type { InvoiceEvent, TakenCredits } from '../events.ts';
 import { amountsOf, type Invoice, invoice, paymentStatusOf } from '../invoice.ts';
 import { applyNote, maximumOf, noteOn, reverseAdjustment, totalOf } from './notes.ts';
 import { settlePayment } from './payments.ts';
-import { finalInvoice, type TestInvoice } from './test-invoice.ts';
+import { finalInvoice, type TestInvoice } from '../../test-final-invoice.ts';
 
 const test = suite('credit notes on an invoice');
 

@@ -4,7 +4,7 @@ import * as assert from 'uvu/assert';
 import type { InvoiceEvent } from '../events.ts';
 import { amountsOf, type Invoice, invoice, paymentStatusOf } from '../invoice.ts';
 import { moneyOn, notePayment, returnPayment, settlePayment } from './payments.ts';
-import { finalInvoice } from './test-invoice.ts';
+import { finalInvoice } from '../../test-final-invoice.ts';
 
 const test = suite('payments on an invoice');
 

@@ -1,5 +1,5 @@
 import { type DecimalText, decimal, textOf, zero } from '@counterfoil/kernel';
-import type { InvoiceEvent, InvoiceEventData, InvoiceLine } from '../events.ts';
+import type { InvoiceEvent, InvoiceEventData, InvoiceLine } from './invoices/events.ts';
 
 const text = (value: unknown): never => value as never;
 
