@@ -317,6 +317,8 @@ export const invoiceEvents = {
     ...noteShape,
     from: z.array(z.object({ payment_id: z.string(), amount: figure })),
   }),
+  /** The purchase that was billed is over: its credits are loaded, or the order was dead, and the money is the customer's. */
+  PurchaseEnded: z.object({ end: z.enum(['completed', 'dead']), money: figure }),
   FellOverdue: z.object({
     at: instantSchema,
     /** The instant at which its subscription ends unless it is paid by then; null: never because of it. */

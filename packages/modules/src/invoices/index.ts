@@ -16,6 +16,8 @@ import { overdueInvoices, unpaidSubscriptions } from './overdue/due.ts';
 import { previewRoutes } from './preview/routes.ts';
 import { invoiceTable } from './projection.ts';
 import { invoicePublicEvents } from './public-events.ts';
+import { purchasesDrafted } from './purchases/drafting.ts';
+import { purchasesEnded } from './purchases/ending.ts';
 import { recalculationRoutes } from './recalculation/routes.ts';
 import { invoiceRoutes } from './routes.ts';
 import { invoiceSequence } from './sequence.ts';
@@ -86,6 +88,8 @@ export const invoices = module({
     voidedInvoices,
     chargesNoted,
     leftOverGiven,
+    purchasesDrafted,
+    purchasesEnded,
   ],
   dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],
 });

@@ -54,6 +54,8 @@ export interface Invoice
   readonly wallets: readonly WalletId[];
   readonly payments: readonly InvoicePayment[];
   readonly notes: readonly AppliedNote[];
+  /** How the purchase that it bills has ended; null before, and for others. */
+  readonly purchase: InvoiceEventData<'PurchaseEnded'>['end'] | null;
   /** The last that is known of a payment that has not come. */
   readonly noted: 'INITIATED' | 'PENDING' | 'PROCESSING' | 'FAILED' | null;
   readonly last_computed_at: Instant | null;
@@ -97,6 +99,7 @@ function evolve(state: InvoiceState, event: Stamped<InvoiceEvent>): InvoiceState
       wallets: [],
       payments: [],
       notes: [],
+      purchase: null,
       noted: null,
       last_computed_at: null,
       finalized_at: null,
@@ -174,6 +177,8 @@ function after(
           ({ credit_note_id }) => credit_note_id !== event.data.credit_note_id,
         ),
       };
+    case 'PurchaseEnded':
+      return { ...invoice, purchase: event.data.end };
     case 'FellOverdue':
       return {
         ...invoice,

@@ -37,10 +37,11 @@ export {
   payWithCredits,
   whyUnpaid,
 } from './paying/decisions.ts';
-export { walletTable } from './projection.ts';
+export { transactionTable, walletTable } from './projection.ts';
 export { realTimeBalance } from './queries.ts';
 export { type CreditsBack, giveBack } from './reversals/give-back.ts';
-export { wallet } from './wallet.ts';
+export { endOfOrder, endOrder, invoiceOfOrder } from './topups/decisions.ts';
+export { type Wallet, wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */
 const expiry = dueWork({

@@ -34,10 +34,12 @@ function numberingOf(form: SettingValue<'invoice_config'>, at: Instant) {
 /** The wallets of who pays whose credits may pay something, in the order in which they are drawn (D21). */
 async function payingWallets(
   context: Pick<AskingContext, 'load' | 'read'>,
-  { customer_id, currency }: Invoice,
+  { customer_id, currency, cause }: Invoice,
   { lines }: InvoiceFigures,
   covers_tax: boolean,
 ): Promise<WalletId[]> {
+  // Nobody buys credits with credits.
+  if (cause.kind === 'purchase') return [];
   if (payableBy(lines, { price_types: ['ALL'], covers_tax }) === '0') return [];
   const page = { limit: walletsMaximum, offset: 0 };
   const { items } = await context.read.list(walletTable, page, [

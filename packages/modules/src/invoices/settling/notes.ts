@@ -78,6 +78,7 @@ export function noteKindOf(invoice: Invoice): NoteKind {
       invoice_status,
     });
   }
+  assertPurchaseOpen(invoice, 'be credited');
   const payment_status = paymentStatusOf(invoice);
   const kind = kinds[payment_status];
   if (kind) return kind;
@@ -85,6 +86,15 @@ export function noteKindOf(invoice: Invoice): NoteKind {
     reason: 'not_creditable',
     payment_status,
   });
+}
+
+/** Refuses to give the money of a purchase back whose credits the customer has: they would have both. Throws 400. */
+export function assertPurchaseOpen({ id, purchase }: Invoice, what: string): void {
+  if (purchase === null) return;
+  throw refusal(
+    `Invoice ${id} is for credits that the customer has, and cannot ${what}. Take the credits by a debit instead.`,
+    { reason: 'not_creditable', purchase },
+  );
 }
 
 /** The most that the money of a note of a kind may come to. */

@@ -16,6 +16,7 @@ export const voidInvoice =
     const invoice = existingInvoice(state, id);
     assertVoidable(invoice);
     assertNotFinalizing(invoice);
+    assertPurchaseOpen(invoice, 'become void');
     return [
       { type: 'InvoiceVoided', data: { money: moneyLeft(invoice), taken: creditsLeft(invoice) } },
     ];

@@ -89,7 +89,7 @@ const giveMoney = (
   );
 
 /** Remembers a wallet. Chosen before, no event. */
-const chooseWallet =
+export const chooseWallet =
   (wallet_id: WalletId) =>
   (state: Invoice | null): { type: 'WalletChosen'; data: { wallet_id: WalletId } }[] =>
     existing(state, 'invoice').wallets.includes(wallet_id)
