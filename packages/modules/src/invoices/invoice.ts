@@ -251,15 +251,22 @@ export function paymentStatusOf(invoice: Invoice): PaymentStatus {
     const isFunded = amount_paid !== '0' || invoice.taken.length > 0;
     return isFunded ? 'REFUNDED' : (invoice.noted ?? 'PENDING');
   }
-  if (refunded_amount !== '0') {
+  if (invoice.notes.some(({ kind }) => kind === 'REFUND')) {
     const kept = decimal(amount_paid).minus(decimal(overpaid_amount));
-    return decimal(refunded_amount).cmp(kept) >= 0 ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
+    const isAll = decimal(refunded_amount).cmp(kept) >= 0 && isGivenBack(invoice);
+    return isAll ? 'REFUNDED' : 'PARTIALLY_REFUNDED';
   }
   if (invoice.invoice_status === 'FINALIZED' && amount_remaining === '0') {
     return overpaid_amount === '0' ? 'SUCCEEDED' : 'OVERPAID';
   }
   return invoice.noted ?? 'PENDING';
 }
+
+/** Tells whether all prepaid credits that the invoice has taken went back by credit notes. */
+const isGivenBack = ({ notes, total_credits }: Invoice): boolean => {
+  const back = notes.flatMap(({ given_back }) => given_back.map(({ amount }) => amount));
+  return decimal(sum(back)).cmp(decimal(total_credits)) >= 0;
+};
 
 const sum = (amounts: readonly DecimalText[]): DecimalText =>
   textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));

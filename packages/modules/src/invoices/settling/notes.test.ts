@@ -178,9 +178,15 @@ test('what money has paid of a line goes back before prepaid credits, and each w
       amount,
       ...given_back.map(({ wallet_id, credits }) => `${wallet_id} ${credits}`),
     ]),
-    [['11'], ['0.5', 'wallet_b 5'], ['1.5', 'wallet_b 3', 'wallet_a 24']],
+    [
+      ['11'],
+      ['2', 'wallet_b 3.5'],
+      ['0', 'wallet_b 4.5', 'wallet_a 24'],
+    ],
   );
   assert.is(paymentStatusOf(state), 'REFUNDED');
+  const most = applied(invoiced(figures, ['13']), { line_1: '10' }, { line_1: '5' });
+  assert.is(paymentStatusOf(most), 'PARTIALLY_REFUNDED');
 });
 
 test('a note is applied once, and not at all where too little is left by then', () => {

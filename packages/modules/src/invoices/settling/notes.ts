@@ -154,7 +154,7 @@ function noteLine(
     line_id: line.id,
     amount,
     tax: difference(taxUpTo(invoice, line, after), sum(own.map(({ tax }) => tax))),
-    credits: difference(creditsUpTo(line, after), sum(own.map(({ credits }) => credits))),
+    credits: difference(creditsUpTo(invoice, line, after), sum(own.map(({ credits }) => credits))),
   };
 }
 
@@ -164,10 +164,11 @@ function taxUpTo({ currency }: Invoice, line: InvoiceLine, part: DecimalText): D
   return whole === 0n ? zeroText : shareOf(decimal(line.tax), share, whole, currency);
 }
 
-/** The prepaid credits of a line that go back with a part of it: what money has paid goes back first. */
-function creditsUpTo(line: InvoiceLine, part: DecimalText): DecimalText {
-  const money = decimal(netOf(line)).minus(decimal(line.credits));
-  const beyond = decimal(part).minus(money);
+/** The prepaid credits of a line that go back with a part of it and its tax: what money has paid goes back first. */
+function creditsUpTo(invoice: Invoice, line: InvoiceLine, part: DecimalText): DecimalText {
+  const whole = decimal(netOf(line)).plus(decimal(line.tax));
+  const money = whole.minus(decimal(line.credits));
+  const beyond = decimal(part).plus(decimal(taxUpTo(invoice, line, part))).minus(money);
   return beyond.cmp(zero) > 0 ? textOf(beyond) : zeroText;
 }
 
