@@ -4,6 +4,7 @@ import { accountFields } from './fields/accounts.ts';
 import { catalogueFields } from './fields/catalogue.ts';
 import { eventFields } from './fields/events.ts';
 import { invoiceFields } from './fields/invoices.ts';
+import { paymentFields } from './fields/payments.ts';
 import { subscriptionFields } from './fields/subscriptions.ts';
 import { usageFields } from './fields/usage.ts';
 import { walletFields } from './fields/wallets.ts';
@@ -17,6 +18,7 @@ const tags = {
   Costsheets: 'What usage costs the seller, by price',
   Coupons: 'Discounts by amount or percentage',
   'Credit grants': 'Credits that an offer gives, once or in every period',
+  'Credit notes': 'What is given back, or not asked for, of invoices',
   Customers: 'Those who are billed',
   Entitlements: 'The features that an offer includes, with their limits',
   Environments: 'Separate sets of records within a tenant, such as for tests',
@@ -27,6 +29,7 @@ const tags = {
   Invoices: 'What customers owe, line by line, and what became of it',
   'Ledger checkpoints': 'Signed states of the log, for those who audit it',
   Meters: 'Rules that make a figure of usage events',
+  Payments: 'Money that customers pay, and what became of it',
   Plans: 'Offers that customers subscribe to, with prices, entitlements and credit grants',
   Prices: 'Amounts per unit, package or tier, and quotes of them',
   'Pricing units': 'Own units of price, such as tokens, with a rate to a currency',
@@ -48,6 +51,7 @@ const tags = {
 /** Words of paths that are not the names of their records. */
 const pathWords = {
   costs: 'costsheets',
+  creditnotes: 'credit-notes',
   creditgrants: 'credit-grants',
   rbac: '',
   secrets: '',
@@ -68,6 +72,7 @@ export const apiInfo: ApiInfo = {
     ...eventFields,
     ...subscriptionFields,
     ...invoiceFields,
+    ...paymentFields,
   },
 };
 
