@@ -83,7 +83,7 @@ export const creditNoteRoutes = {
     response: creditNoteSchema,
     example: {
       body: {
-        invoice_id: newRecord('inv'),
+        invoice_id: newRecord('inv_line', 'invoice_id'),
         line_items: [{ invoice_line_item_id: newRecord('inv_line'), amount: '1' }],
         memo: newText('Agreed by telephone'),
       },
@@ -123,7 +123,7 @@ export const creditNoteRoutes = {
     body: actOnCreditNoteSchema,
     bodyOptional: true,
     response: creditNoteSchema,
-    example: { params: { id: newRecord('draft_cn') }, body: {} },
+    example: { params: { id: newRecord('cn_draft') }, body: {} },
     handle: async (context, { params: { id } }) => {
       const outcome = await context.execute(creditNote, id, {
         prepare: async () => {
@@ -152,7 +152,7 @@ export const creditNoteRoutes = {
     body: actOnCreditNoteSchema,
     bodyOptional: true,
     response: creditNoteSchema,
-    example: { params: { id: newRecord('draft_cn') }, body: {} },
+    example: { params: { id: newRecord('cn_draft') }, body: {} },
     handle: async (context, { params: { id } }) => {
       const outcome = await context.execute(creditNote, id, voidCreditNote(id));
       return shown(context, await carriedOut(context, id, outcome));

@@ -137,7 +137,7 @@ export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
       permission: 'payment:write',
       params: z.object({ id: referenceSchema('pay') }),
       response: messageSchema,
-      example: { params: { id: newRecord('waiting_pay') } },
+      example: { params: { id: newRecord('pay_waiting') } },
       handle: async (context, { params: { id } }) => {
         await context.execute(payment, id, deletePayment(id));
         return deleted('payment', id);
@@ -153,7 +153,7 @@ export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
       body: processPaymentSchema,
       bodyOptional: true,
       response: paymentSchema,
-      example: { params: { id: newRecord('waiting_pay') }, body: {} },
+      example: { params: { id: newRecord('pay_waiting') }, body: {} },
       handle: async (context, { params: { id } }) => {
         const outcome = await context.execute(payment, id, {
           prepare: async () => {

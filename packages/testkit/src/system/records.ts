@@ -74,6 +74,12 @@ export class Records {
         return this.#invoiceDraft();
       case 'inv_void':
         return this.#voidInvoice();
+      case 'inv_line':
+        return this.#invoiceLine();
+      case 'pay_waiting':
+        return this.#waitingPayment();
+      case 'cn_draft':
+        return this.#noteDraft();
       case 'coupon_assoc':
         return this.#redeemed();
       case 'sched':
@@ -179,6 +185,32 @@ export class Records {
     const { id: invoiceId } = await found();
     const { invoice } = await this.create(`/invoices/${invoiceId}/void`, {});
     return invoice;
+  }
+
+  /** A line of an invoice that is final and not paid. */
+  async #invoiceLine(): Promise<Shown> {
+    const { line_items } = await this.record('inv');
+    const [line] = line_items as readonly Shown[];
+    return line ?? {};
+  }
+
+  /** A payment of an invoice that is only written down. */
+  async #waitingPayment(): Promise<Shown> {
+    const { id: destination_id } = await this.record('inv');
+    return this.create('/payments', {
+      ...{ destination_type: 'INVOICE', destination_id, payment_method_type: 'OFFLINE' },
+      ...{ amount: '10', currency: 'usd', process_payment: false },
+      metadata: { reference: this.text('transfer') },
+    });
+  }
+
+  /** A draft of a credit note. */
+  async #noteDraft(): Promise<Shown> {
+    const { id: invoice_line_item_id, invoice_id } = await this.record('inv_line');
+    return this.create('/creditnotes', {
+      ...{ invoice_id, process_credit_note: false, memo: this.text('draft') },
+      line_items: [{ invoice_line_item_id, amount: '1' }],
+    });
   }
 
   /** A coupon that a subscription has redeemed. */
