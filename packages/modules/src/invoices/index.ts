@@ -25,6 +25,7 @@ import { invoiceSummaryRoutes } from './summary/routes.ts';
 import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
+export { payableBy } from './amounts.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -39,7 +40,6 @@ export {
   type AskedNote,
   applyNote,
   type NoteKind,
-  netOf,
   noteIn,
   noteKindOf,
   noteOn,

@@ -33,7 +33,7 @@ export type { EntryDetails } from './ledger/entries.ts';
 export {
   type CreditsPaid,
   paidIn,
-  payableBy,
+  spendableMoney,
   payWithCredits,
   whyUnpaid,
 } from './paying/decisions.ts';

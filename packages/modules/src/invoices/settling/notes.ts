@@ -13,6 +13,8 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
+import { netOf } from '../amounts.ts';
+import type { InvoiceDecision } from '../decisions.ts';
 import type { InvoiceEventData, InvoiceLine, TakenCredits } from '../events.ts';
 import {
   type AppliedNote,
@@ -22,7 +24,7 @@ import {
   paymentStatusOf,
 } from '../invoice.ts';
 import type { PaymentStatus } from '../values.ts';
-import { type InvoiceDecision, moneyOn, type PaymentPart } from './payments.ts';
+import { moneyOn, type PaymentPart } from './payments.ts';
 
 /** A credit note as it is asked for: what of which lines, before tax and after discounts (D59). */
 export interface AskedNote {
@@ -122,10 +124,6 @@ function assertWithin(invoice: Invoice, kind: NoteKind, amount: DecimalText): vo
   });
 }
 
-/** The amount of a line after its discounts and before tax. */
-export const netOf = ({ amount, line_discount, invoice_discount }: InvoiceLine): DecimalText =>
-  textOf(decimal(amount).minus(decimal(line_discount)).minus(decimal(invoice_discount)));
-
 function noteLine(
   invoice: Invoice,
   before: readonly NoteLine[],
@@ -141,7 +139,7 @@ function noteLine(
   const noted = [...invoice.notes.flatMap(({ lines }) => lines), ...before];
   const own = noted.filter(({ line_id }) => line_id === line.id);
   const credited = sum(own.map((part) => part.amount));
-  const left = decimal(netOf(line)).minus(decimal(credited));
+  const left = netOf(line).minus(decimal(credited));
   if (decimal(amount).cmp(left) > 0) {
     const most = textOf(left.cmp(zero) > 0 ? left : zero);
     throw invalidField(
@@ -160,13 +158,13 @@ function noteLine(
 
 /** The tax of a line that goes with a part of its net amount: all of it with the whole, so that notes add up to it. */
 function taxUpTo({ currency }: Invoice, line: InvoiceLine, part: DecimalText): DecimalText {
-  const [share, whole] = asIntegers(decimal(part), decimal(netOf(line)));
+  const [share, whole] = asIntegers(decimal(part), netOf(line));
   return whole === 0n ? zeroText : shareOf(decimal(line.tax), share, whole, currency);
 }
 
 /** The prepaid credits of a line that go back with a part of it and its tax: what money has paid goes back first. */
 function creditsUpTo(invoice: Invoice, line: InvoiceLine, part: DecimalText): DecimalText {
-  const whole = decimal(netOf(line)).plus(decimal(line.tax));
+  const whole = netOf(line).plus(decimal(line.tax));
   const money = whole.minus(decimal(line.credits));
   const beyond = decimal(part).plus(decimal(taxUpTo(invoice, line, part))).minus(money);
   return beyond.cmp(zero) > 0 ? textOf(beyond) : zeroText;

@@ -1,6 +1,5 @@
 import {
   type DecimalText,
-  type Decision,
   decimal,
   existing,
   smaller,
@@ -8,10 +7,9 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import type { InvoiceEvent, InvoiceEventData } from '../events.ts';
-import { amountsOf, type Invoice, type InvoicePayment, type InvoiceState } from '../invoice.ts';
-
-export type InvoiceDecision = Decision<InvoiceState, InvoiceEvent>;
+import type { InvoiceDecision } from '../decisions.ts';
+import type { InvoiceEventData } from '../events.ts';
+import { amountsOf, type Invoice, type InvoicePayment } from '../invoice.ts';
 
 /** Money that has come by a payment. */
 export type SettledPayment = Omit<InvoiceEventData<'PaymentSettled'>, 'excess'>;

@@ -10,8 +10,8 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import { amountsOf, type Invoice, netOf } from '../../invoices/index.ts';
-import { inWalletOrder, payableBy, type Wallet } from '../../wallets/index.ts';
+import { amountsOf, type Invoice, payableBy } from '../../invoices/index.ts';
+import { inWalletOrder, spendableMoney, type Wallet } from '../../wallets/index.ts';
 import type { PlannedPayment } from './collection.ts';
 
 /** POST_PAID wallets that pay for one invoice at most (E 16). */
@@ -59,14 +59,10 @@ export function walletPayments(
 }
 
 /** The money of an invoice by the type of its charges, with tax and without what prepaid credits have paid. */
-function partsOf({ lines }: Invoice): Readonly<Record<'USAGE' | 'FIXED', DecimalText>> {
-  const parts = { USAGE: zero, FIXED: zero };
-  for (const line of lines) {
-    const money = decimal(netOf(line)).plus(decimal(line.tax)).minus(decimal(line.credits));
-    parts[line.price_type] = parts[line.price_type].plus(money);
-  }
-  return { USAGE: textOf(parts.USAGE), FIXED: textOf(parts.FIXED) };
-}
+const partsOf = ({ lines }: Invoice): Readonly<Record<'USAGE' | 'FIXED', DecimalText>> => ({
+  USAGE: payableBy(lines, { price_types: ['USAGE'], covers_tax: true }),
+  FIXED: payableBy(lines, { price_types: ['FIXED'], covers_tax: true }),
+});
 
 /** The wallets in the order in which they are asked, each with the charges that it may pay for. */
 const asked = (wallets: readonly Wallet[]): readonly (readonly [Group, Wallet])[] =>
@@ -84,7 +80,7 @@ function groupOf({ config: { allowed_price_types: types } }: Wallet): Group {
 
 /** The money that a wallet can pay, cut to what its currency can. */
 const inWholeUnits = (wallet: Wallet, at: Instant) =>
-  decimal(payableBy(wallet, at)).round(minorUnits(wallet.currency), 0);
+  decimal(spendableMoney(wallet, at)).round(minorUnits(wallet.currency), 0);
 
 const minus = (one: DecimalText, other: DecimalText): DecimalText => {
   const left = decimal(one).minus(decimal(other));

@@ -1,5 +1,11 @@
-import type { Instant } from '@counterfoil/kernel';
-import { type DecimalText, decimal, type TransactionId, textOf, zero } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  decimal,
+  type Instant,
+  type TransactionId,
+  textOf,
+  zero,
+} from '@counterfoil/kernel';
 import { creditsPaying } from '../customer-debits/shares.ts';
 import { fundsOf, type WalletDecision } from '../decisions.ts';
 import type { WalletEvent } from '../events.ts';
@@ -42,7 +48,7 @@ export function paidIn(events: readonly WalletEvent[]): CreditsPaid | null {
   return { transaction_id, credits };
 }
 
-/** The reason for which a wallet could not pay, for people. */
+/** Why a wallet could not pay, for people. */
 export function whyUnpaid(state: WalletState): string {
   if (!state) return 'There is no such wallet.';
   if (state.wallet_status !== 'active') return `The wallet is ${state.wallet_status}.`;
@@ -50,7 +56,7 @@ export function whyUnpaid(state: WalletState): string {
 }
 
 /** The money that a wallet can pay now: its credits in lots at its rate. Nothing where it is not active. */
-export function payableBy(wallet: Wallet, at: Instant): DecimalText {
+export function spendableMoney(wallet: Wallet, at: Instant): DecimalText {
   if (wallet.wallet_status !== 'active') return textOf(zero);
   const settled = settledWallet(wallet, at);
   return textOf(decimal(fundsOf(settled)).times(decimal(settled.conversion_rate)));
