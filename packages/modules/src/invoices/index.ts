@@ -39,17 +39,13 @@ export { type InvoiceResource, invoiceSchema } from './schema.ts';
 export {
   type AskedNote,
   applyNote,
-  type NoteKind,
   noteIn,
-  noteKindOf,
   noteOn,
   noteOrProblem,
   reverseAdjustment,
   totalOf,
 } from './settling/notes.ts';
 export {
-  leftOf,
-  moneyOn,
   notePayment,
   paymentIn,
   returnPayment,
