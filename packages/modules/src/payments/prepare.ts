@@ -24,6 +24,9 @@ import { type AskedProvider, isProvided, type NewPayment } from './decisions.ts'
 import type { PaymentProvider } from './provider.ts';
 import type { CreatePaymentBody } from './schema.ts';
 
+/** Payments that one invoice takes at most: each is part of its state. */
+const paymentsMaximum = 500;
+
 /** The invoice with an id, which must be final and have something to be paid (E 16, D60). Throws 404 and 400. */
 export async function payableInvoice(
   context: Pick<RequestContext, 'load'>,
@@ -37,6 +40,12 @@ export async function payableInvoice(
     throw invalidOperation(`Invoice ${id} is ${invoice_status}; only a FINALIZED one is paid.`, {
       reason: 'invoice_not_final',
       invoice_status,
+    });
+  }
+  if (state.payments.length >= paymentsMaximum) {
+    throw invalidOperation(`Invoice ${id} has ${paymentsMaximum} payments, and takes no more.`, {
+      reason: 'limit_reached',
+      limit: paymentsMaximum,
     });
   }
   if (amountsOf(state).amount_remaining !== '0') return state;

@@ -42,6 +42,7 @@ export type NoteKind = AppliedNote['kind'];
  */
 export function noteOn(invoice: Invoice, { lines: asked, credit_note_id }: AskedNote): AppliedNote {
   const kind = noteKindOf(invoice);
+  assertRoom(invoice);
   const lines: NoteLine[] = [];
   for (const [index, { line_id, amount }] of asked.entries()) {
     lines.push(noteLine(invoice, lines, line_id, amount, index));
@@ -53,6 +54,17 @@ export function noteOn(invoice: Invoice, { lines: asked, credit_note_id }: Asked
   const note = { credit_note_id, lines, amount, given_back };
   if (kind === 'ADJUSTMENT') return { kind, ...note };
   return { kind, ...note, from: takenOf(moneyOn(invoice), amount) };
+}
+
+/** Credit notes that count for one invoice at most: each is part of its state. */
+const notesMaximum = 500;
+
+function assertRoom({ id, notes }: Invoice): void {
+  if (notes.length < notesMaximum) return;
+  throw refusal(`Invoice ${id} has ${notesMaximum} credit notes, and takes no more.`, {
+    reason: 'limit_reached',
+    limit: notesMaximum,
+  });
 }
 
 /** The total of a note: the amounts of its lines and their tax. */
