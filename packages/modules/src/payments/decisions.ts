@@ -15,6 +15,7 @@ import {
   notFound,
   type PaymentAttemptId,
   textOf,
+  withChanges,
 } from '@counterfoil/kernel';
 import type { PaymentMethod } from '../invoices/index.ts';
 import type { PaymentEvent, PaymentEventData } from './events.ts';
@@ -160,7 +161,8 @@ export const changePayment =
       return changed;
     }
     assertTransition(payment, payment_status, isMore);
-    const next = transition(payment, payment_status, instant ?? at, refunded_amount);
+    const after = withChanges<Payment>(payment, data);
+    const next = transition(after, payment_status, instant ?? at, refunded_amount);
     return [...changed, ...next];
   };
 
@@ -198,13 +200,13 @@ function transition(
       return [{ type: 'PaymentFailed', data: { failed_at: at, error_message: payment.error_message } }];
     case 'REFUNDED':
     case 'VOIDED':
-      return [returnedEvent(payment, to, payment.amount, at)];
+      return [returnedEvent(to, payment.amount, at)];
     case 'PARTIALLY_REFUNDED': {
       if (refunded === null) {
         throw invalidField('/refunded_amount', 'is required with PARTIALLY_REFUNDED');
       }
       assertPart(payment, refunded);
-      return [returnedEvent(payment, to, refunded, at)];
+      return [returnedEvent(to, refunded, at)];
     }
     case 'INITIATED':
       return [];
@@ -223,7 +225,6 @@ function assertPart({ amount, returned }: Payment, refunded: DecimalText): void 
 }
 
 const returnedEvent = (
-  _payment: Payment,
   payment_status: PaymentEventData<'PaymentReturned'>['payment_status'],
   returned: DecimalText,
   at: Instant,

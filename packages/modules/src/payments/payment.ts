@@ -139,10 +139,6 @@ export const payment = aggregate({
   events: paymentEvents,
   initial: null as PaymentState,
   evolve,
-  refersTo: (state) =>
-    state?.status === 'published' && isOpen(state)
-      ? [{ category: 'customer', id: state.customer_id, what: 'customer' }]
-      : [],
 });
 
 /** Tells whether the payment has neither succeeded nor failed. */
