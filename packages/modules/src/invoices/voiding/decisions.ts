@@ -3,6 +3,7 @@ import { existingInvoice, type InvoiceDecision } from '../decisions.ts';
 import { assertNotFinalizing } from '../editing/decisions.ts';
 import type { TakenCredits } from '../events.ts';
 import { type Invoice, paymentStatusOf } from '../invoice.ts';
+import { assertPurchaseOpen } from '../settling/notes.ts';
 import { moneyOn } from '../settling/payments.ts';
 
 /**
