@@ -191,7 +191,7 @@ const asIntegers = (...amounts: readonly ReturnType<typeof decimal>[]): [bigint,
   return [part ?? 0n, whole ?? 0n];
 };
 
-/** The prepaid credits that go back, to the wallet that paid last first. A wallet's last part is all that is left of it. */
+/** The prepaid credits that go back, to the wallet that paid last first. Each gets its share of what is left of its own. */
 function creditsBack(invoice: Invoice, amount: DecimalText): TakenCredits[] {
   const parts: TakenCredits[] = [];
   let missing = decimal(amount);
@@ -203,13 +203,12 @@ function creditsBack(invoice: Invoice, amount: DecimalText): TakenCredits[] {
     const credits = difference(taken.credits, sum(back.map((part) => part.credits)));
     const part = smaller(missing, decimal(left));
     if (part.cmp(zero) <= 0) continue;
-    const isAll = textOf(part) === left;
     const share = divide(decimal(credits).times(part), decimal(left), places);
     parts.push({
       wallet_id,
       hold_id,
       amount: textOf(part),
-      credits: isAll ? credits : textOf(share),
+      credits: textOf(share),
     });
     missing = missing.minus(part);
   }
