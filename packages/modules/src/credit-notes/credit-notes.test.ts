@@ -4,6 +4,8 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { amountsOf, paymentStatusOf } from '../invoices/index.ts';
 import { paidWorld } from '../test-paid-world.ts';
+import { creditNote } from './credit-note.ts';
+import { askFinalization } from './decisions.ts';
 
 const test = suite('credit notes');
 
@@ -85,6 +87,27 @@ test('of two drafts that exceed together what is left, the second stays a draft'
   assert.is(again.details?.reason, 'credit_note_state');
   const refund = await rejection(call('POST /creditnotes/{id}/void', ofNote(one.id)));
   assert.is(refund.details?.reason, 'given_back');
+});
+
+test('two drafts that are made final at once are held to what is left by the invoice', async () => {
+  const { invoice, pay, credit, request, settle, prepaid } = await paidWorld();
+  const id = await invoice({ lines: [{ amount: '110' }] });
+  await pay(id, '110');
+  const drafts = [];
+  for (const _ of ['one', 'two']) {
+    drafts.push(await credit(id, { line_1: '100' }, { process_credit_note: false }));
+  }
+  for (const draft of drafts) {
+    await request().execute(creditNote, draft.id, askFinalization(draft.id));
+  }
+  await settle();
+  const states = await Promise.all(drafts.map((draft) => request().load(creditNote, draft.id)));
+  assert.equal(
+    states.map((state) => state?.credit_note_status),
+    ['FINALIZED', 'DRAFT'],
+  );
+  assert.match(states[1]?.refused?.message ?? '', 'at most 10');
+  assert.equal(await prepaid(), ['100']);
 });
 
 test('a draft that was an adjustment gives money back when the invoice was paid meanwhile', async () => {
