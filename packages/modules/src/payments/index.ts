@@ -1,9 +1,9 @@
-import { module, type Reaction } from '@counterfoil/engine/define';
+import { module } from '@counterfoil/engine/define';
 import { paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { collectionTable, retries } from './collection/projection.ts';
 import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
-import { invoicePaymentRoutes } from './invoice-routes.ts';
+import { invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
 import { payment } from './payment.ts';
 import { paymentTable } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
@@ -26,18 +26,22 @@ export interface PaymentsOptions {
   readonly provider: PaymentProvider | null;
 }
 
-const routesOf = (provider: PaymentProvider | null, reacting: Reaction) => ({ ...paymentRoutes({ provider, reacting }), ...invoicePaymentRoutes(reacting) });
+const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacting) => ({
+  ...paymentRoutes({ provider, reacting }),
+  ...invoicePaymentRoutes({ reacting, rounds }),
+});
 
 /** What customers pay, and what is done to collect what they owe. */
 export const payments = ({ provider }: PaymentsOptions) => {
   const reacting = paymentsCarriedOut(provider);
+  const rounds = roundsCarriedOut(provider);
   return module({
     name: 'payments',
     aggregates: [payment, collection],
     tables: [paymentTable, collectionTable],
-    routes: routesOf(provider, reacting),
+    routes: routesOf(provider, { reacting, rounds }),
     publicEvents: [paymentPublicEvents],
-    reactions: [reacting, collectedInvoices, roundsCarriedOut, endsOfPayments],
+    reactions: [reacting, collectedInvoices, rounds, endsOfPayments],
     dueWork: [retries],
   });
 };

@@ -21,7 +21,7 @@ import { messageSchema } from '../message.ts';
 import { carriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { beginRound } from './collection/decisions.ts';
-import { endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
+import { endsOfPayments } from './collection/reactions.ts';
 import { createAndProcess } from './decisions.ts';
 import { payment } from './payment.ts';
 import { newPayment, payableInvoice } from './prepare.ts';
@@ -30,7 +30,13 @@ import { attemptPaymentSchema, type RecordPaymentBody, recordPaymentSchema } fro
 const tag = 'Invoices';
 const idParameters = z.object({ id: referenceSchema('inv') });
 
-export const invoicePaymentRoutes = (reacting: Reaction) =>
+/** The reactions that the routes carry out at once: of payments, and of rounds of a collection. */
+export interface Reacting {
+  readonly reacting: Reaction;
+  readonly rounds: Reaction;
+}
+
+export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
   ({
     'PUT /invoices/{id}/payment': route({
       operationId: 'updateInvoicePayment',
@@ -70,7 +76,7 @@ export const invoicePaymentRoutes = (reacting: Reaction) =>
             return beginRound('request');
           },
         });
-        await carryOutRound(context, reacting, id, firstOf(outcome));
+        await carryOutRound(context, { reacting, rounds }, id, firstOf(outcome));
         return { message: collected(existing(await context.load(invoice, id), 'invoice')) };
       },
     }),
@@ -152,11 +158,11 @@ async function recordMoney(
 /** Carries out at once what a round of a collection leads to; what fails is left to the reactions. */
 const carryOutRound = (
   context: RequestContext,
-  reacting: Reaction,
+  { reacting, rounds }: Reacting,
   id: string,
   from: number,
 ): Promise<void> =>
-  carryOutFrom(context, collection, [roundsCarriedOut], id, from, async (event) => {
+  carryOutFrom(context, collection, [rounds], id, from, async (event) => {
     if (event.type !== 'RoundPlanned') return;
     for (const { payment_id } of event.data.payments) {
       await carryOutFrom(context, payment, [reacting, endsOfPayments], payment_id, 0);

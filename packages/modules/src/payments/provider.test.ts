@@ -92,6 +92,20 @@ test('the attempt is in the log before anything is sent', async () => {
   );
 });
 
+test('a card that is saved pays what wallets leave of an invoice that is charged automatically', async () => {
+  const { provider, taken } = testProvider(['is away']);
+  const { invoice, wallet, settle, stateOf, balance } = await paidWorld({ provider });
+  const one = await wallet('30', { wallet_type: 'POST_PAID' });
+  const id = await invoice({ ...hundred, collection_method: 'charge_automatically' });
+  for (const _ of [1, 2, 3]) await settle();
+  const { payments } = await stateOf(id);
+  assert.equal(
+    payments.map(({ method, amount }) => `${method} ${amount}`).sort(),
+    ['CARD 70', 'CREDITS 30'],
+  );
+  assert.equal([await balance(one), taken.size], ['0', 1]);
+});
+
 test('what a provider has saved for a customer is listed; without one there is nothing', async () => {
   const { provider } = testProvider([]);
   const path = 'GET /payments/customers/{id}/methods';

@@ -12,6 +12,7 @@ import {
 } from '@counterfoil/kernel';
 import { amountsOf, type Invoice, payableBy } from '../../invoices/index.ts';
 import { inWalletOrder, spendableMoney, type Wallet } from '../../wallets/index.ts';
+import type { SavedMethod } from '../provider.ts';
 import type { PlannedPayment } from './collection.ts';
 
 /** POST_PAID wallets that pay for one invoice at most (E 16). */
@@ -57,6 +58,24 @@ export function walletPayments(
   }
   return payments;
 }
+
+/** What is owed of an invoice and planned payments leave. */
+export const restOf = (invoice: Invoice, payments: readonly PlannedPayment[]): DecimalText =>
+  payments.reduce((left, { amount }) => minus(left, amount), amountsOf(invoice).amount_remaining);
+
+/** The payment of all that other planned payments leave, by a method that a provider has saved. */
+export const providedPayment = (
+  invoice: Invoice,
+  payments: readonly PlannedPayment[],
+  round: number,
+  { id, payment_method_type }: SavedMethod,
+): PlannedPayment => ({
+  payment_id: plannedId(invoice.id, round, payments.length),
+  method: payment_method_type,
+  wallet_id: null,
+  payment_method_id: id,
+  amount: restOf(invoice, payments),
+});
 
 /** The money of an invoice by the type of its charges, with tax and without what prepaid credits have paid. */
 const partsOf = ({ lines }: Invoice): Readonly<Record<'USAGE' | 'FIXED', DecimalText>> => ({

@@ -1,13 +1,14 @@
 import { type ReactionContext, reaction, type RequestContext, where } from '@counterfoil/engine/define';
-import { existing, type PaymentId, zeroText } from '@counterfoil/kernel';
+import { derivedId, existing, type PaymentId, zeroText } from '@counterfoil/kernel';
 import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
 import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
-import { createAndProcess } from '../decisions.ts';
+import { type AskedProvider, createAndProcess, isProvided } from '../decisions.ts';
 import { type Payment, payment } from '../payment.ts';
+import type { PaymentProvider } from '../provider.ts';
 import { collection, type PlannedPayment } from './collection.ts';
 import { beginRound, endPayment, planRound, type RetrySchedule, stopCollection } from './decisions.ts';
-import { walletPayments } from './plan.ts';
+import { providedPayment, restOf, walletPayments } from './plan.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
 export const collectedInvoices = reaction(invoice, {
@@ -37,34 +38,67 @@ async function stopWhereNothingIsOwed(id: string, context: ReactionContext): Pro
 export const isOwed = (state: Invoice): boolean =>
   state.invoice_status === 'FINALIZED' && amountsOf(state).amount_remaining !== zeroText;
 
-/** A round is planned on what is owed and what wallets have, and then its payments are made, in their order. */
-export const roundsCarriedOut = reaction(collection, {
-  name: 'round of a collection',
-  on: {
-    RoundDue: async ({ aggregate_id: id, data: { round } }, context) => {
-      const state = existing(await context.load(invoice, id), 'invoice');
-      const wallets = isOwed(state) ? await walletsOf(context, state) : [];
-      const payments = [...walletPayments(state, wallets, round, context.now)];
-      const plan = planRound(
-        { round, customer_id: state.customer_id, payments },
-        isOwed(state) ? await scheduleOf(context, state) : [],
-      );
-      await context.execute(collection, id, plan);
+/**
+ * A round is planned on what is owed, what wallets have and what a provider has saved, and then its payments are made, in
+ * their order.
+ */
+export const roundsCarriedOut = (provider: PaymentProvider | null) =>
+  reaction(collection, {
+    name: 'round of a collection',
+    on: {
+      RoundDue: async ({ aggregate_id: id, data: { round } }, context) => {
+        const state = existing(await context.load(invoice, id), 'invoice');
+        const payments = isOwed(state) ? await paymentsOf(context, provider, state, round) : [];
+        const schedule = isOwed(state) ? await scheduleOf(context, state) : [];
+        const { customer_id } = state;
+        await context.execute(
+          collection,
+          id,
+          planRound({ round, customer_id, payments: [...payments] }, schedule),
+        );
+      },
+      RoundPlanned: async ({ aggregate_id: id, data: { round, payments } }, context) => {
+        const state = existing(await context.load(invoice, id), 'invoice');
+        for (const planned of payments) {
+          const create = createOnce(state, planned, round, askedOf(provider, planned));
+          await context.execute(payment, planned.payment_id, create);
+        }
+      },
     },
-    RoundPlanned: async ({ aggregate_id: id, data: { round, payments } }, context) => {
-      const state = existing(await context.load(invoice, id), 'invoice');
-      for (const planned of payments) {
-        await context.execute(payment, planned.payment_id, {
-          prepare: () => createOnce(state, planned, round),
-        });
-      }
-    },
-  },
-});
+  });
+
+/** Wallets pay first, and the usual method that a provider has saved pays what they leave. */
+async function paymentsOf(
+  context: ReactionContext,
+  provider: PaymentProvider | null,
+  state: Invoice,
+  round: number,
+): Promise<readonly PlannedPayment[]> {
+  const wallets = await walletsOf(context, state);
+  const payments = walletPayments(state, wallets, round, context.now);
+  if (provider === null || restOf(state, payments) === zeroText) return payments;
+  const saved = await provider.savedMethods(state.customer_id);
+  const usual = saved.find((method) => method.is_default);
+  if (!usual || !provider.methods.includes(usual.payment_method_type)) return payments;
+  return [...payments, providedPayment(state, payments, round, usual)];
+}
+
+const askedOf = (
+  provider: PaymentProvider | null,
+  { method, payment_id }: PlannedPayment,
+): AskedProvider | null =>
+  provider && isProvided(method)
+    ? { name: provider.name, attemptId: derivedId('attempt', payment_id) }
+    : null;
 
 /** The payment of a round: made by the first who comes. */
 const createOnce =
-  (state: Invoice, planned: PlannedPayment, round: number): ReturnType<typeof createAndProcess> =>
+  (
+    state: Invoice,
+    planned: PlannedPayment,
+    round: number,
+    provider: AskedProvider | null,
+  ): ReturnType<typeof createAndProcess> =>
   (before, at) =>
     before === null
       ? createAndProcess(
@@ -91,7 +125,7 @@ const createOnce =
             save_card_and_make_default: false,
             idempotency_key: null,
           },
-          null,
+          provider,
         )(before, at)
       : [];
 
