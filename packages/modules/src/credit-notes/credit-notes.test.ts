@@ -2,8 +2,8 @@ import { Problem } from '@counterfoil/kernel';
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { amountsOf, paymentStatusOf } from '../invoices/index.ts';
-import { paidWorld } from '../test-paid-world.ts';
+import { amountsOf, applyNote, invoice, paymentStatusOf } from '../invoices/index.ts';
+import { paidWorld, type Shown } from '../test-paid-world.ts';
 import { creditNote } from './credit-note.ts';
 import { askFinalization } from './decisions.ts';
 
@@ -139,6 +139,27 @@ test('two equal notes are two notes', async () => {
   await credit(id, { line_1: '10' });
   await credit(id, { line_1: '10' });
   assert.equal(await prepaid(), ['20']);
+});
+
+test('what a settlement takes off an invoice is a credit note, once, which cannot become void', async () => {
+  const { invoice: make, request, settle, call } = await paidWorld();
+  const id = await make({ lines: [{ amount: '100', tax: '10' }] });
+  const line = { line_id: 'line_1' as never, amount: '20' as never };
+  const asked = { credit_note_id: 'settlement_1', lines: [line] };
+  await request().execute(invoice, id, applyNote(asked));
+  await settle();
+  await settle();
+  const { items } = (await call('GET /creditnotes', { query: { invoice_id: id } })) as unknown as {
+    readonly items: readonly Shown[];
+  };
+  assert.equal(
+    items.map((note) => [note.credit_note_status, note.total_amount, note.metadata]),
+    [['FINALIZED', '22', { settlement_id: 'settlement_1' }]],
+  );
+  const refused = await rejection(
+    call('POST /creditnotes/{id}/void', ofNote(items[0]?.id ?? '')),
+  );
+  assert.is(refused.details?.reason, 'immutable');
 });
 
 test('a number is given, or made, and is unique', async () => {

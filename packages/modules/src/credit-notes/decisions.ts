@@ -35,20 +35,32 @@ export const askFinalization =
     return [asked];
   };
 
+/** Records a note that its invoice has taken already, because of a settlement: once, and final. */
+export const recordSettled =
+  (data: NewCreditNote, applied: AppliedNote): CreditNoteDecision =>
+  (state) =>
+    state === null
+      ? [
+          { type: 'CreditNoteCreated', data },
+          { type: 'CreditNoteFinalized', data: finalData(applied) },
+        ]
+      : [];
+
 /** Notes that the invoice has taken the note, with the figures that it has decided. */
 export const finalizeCreditNote =
   (applied: AppliedNote): CreditNoteDecision =>
   (state) => {
     if (!existing(state, 'credit note').is_finalizing) return [];
-    const data: CreditNoteEventData<'CreditNoteFinalized'> = {
-      credit_note_type: applied.kind,
-      taxes: applied.lines.map(({ tax }) => tax),
-      total_amount: totalOf(applied),
-      from: applied.kind === 'REFUND' ? (applied.from as never) : [],
-      given_back: applied.given_back,
-    };
-    return [{ type: 'CreditNoteFinalized', data }];
+    return [{ type: 'CreditNoteFinalized', data: finalData(applied) }];
   };
+
+const finalData = (applied: AppliedNote): CreditNoteEventData<'CreditNoteFinalized'> => ({
+  credit_note_type: applied.kind,
+  taxes: applied.lines.map(({ tax }) => tax),
+  total_amount: totalOf(applied),
+  from: applied.kind === 'REFUND' ? applied.from : [],
+  given_back: applied.given_back,
+});
 
 /** Notes why the invoice has not taken the note: it stays a draft. */
 export const refuseFinalization =
@@ -70,6 +82,12 @@ export const voidCreditNote =
     if (note.is_finalizing) {
       const message = `Credit note ${id} is being made final. Send the request again.`;
       throw new Problem('service_unavailable', message, { retryAfterSeconds: 1 });
+    }
+    if (note.settlement_id !== null) {
+      throw invalidOperation(
+        `Credit note ${id} is of settlement ${note.settlement_id}, and cannot become void.`,
+        { reason: 'immutable', settlement_id: note.settlement_id },
+      );
     }
     const isFinal = note.credit_note_status === 'FINALIZED';
     if (isFinal && (note.credit_note_type === 'REFUND' || note.given_back.length > 0)) {

@@ -9,7 +9,6 @@ import {
   type InvoiceId,
   type InvoiceLineId,
   metadataSchema,
-  type PaymentId,
   type WalletId,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
@@ -49,6 +48,8 @@ export const creditNoteEvents = {
       }),
     ),
     ...figuresShape,
+    /** The settlement of a subscription that has brought it about; null: somebody has asked for it. */
+    settlement_id: z.string().nullable(),
     idempotency_key: z.string().nullable(),
   }),
   /** It is to count for its invoice, which decides whether it can. */
@@ -57,7 +58,7 @@ export const creditNoteEvents = {
   CreditNoteFinalized: z.object({
     ...figuresShape,
     /** Money that goes back, by the payment that brought it; none of an adjustment. */
-    from: z.array(z.object({ payment_id: text<PaymentId>(), amount: figure })),
+    from: z.array(z.object({ payment_id: z.string(), amount: figure })),
     /** Prepaid credits that go back to their lots. */
     given_back: z.array(
       z.object({

@@ -2,7 +2,7 @@ import { module } from '@counterfoil/engine/define';
 import { creditNote } from './credit-note.ts';
 import { creditNoteTable } from './projection.ts';
 import { creditNotePublicEvents } from './public-events.ts';
-import { creditNotesCarriedOut } from './reactions.ts';
+import { creditNotesCarriedOut, notesOfSettlements } from './reactions.ts';
 import { creditNoteRoutes } from './routes.ts';
 
 export { creditNote } from './credit-note.ts';
@@ -15,7 +15,7 @@ export const creditNotes = module({
   tables: [creditNoteTable],
   routes: creditNoteRoutes,
   publicEvents: [creditNotePublicEvents],
-  reactions: [creditNotesCarriedOut],
+  reactions: [creditNotesCarriedOut, notesOfSettlements],
 });
 
 /** The routes with their exact types, for the typed client. */

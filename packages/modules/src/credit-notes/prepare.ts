@@ -2,13 +2,9 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { type CreditNoteId, notFound } from '@counterfoil/kernel';
 import { invoice, noteOn, totalOf } from '../invoices/index.ts';
 import type { NewCreditNote } from './decisions.ts';
+import { numberOf } from './number.ts';
 import { askedOf } from './reactions.ts';
 import type { CreateCreditNote } from './schema.ts';
-
-const randomCharacters = 9;
-
-/** A number of at most 12 characters, which follows from the id of the note. */
-const numberOf = (id: CreditNoteId): string => `CN-${id.slice(-randomCharacters)}`;
 
 /**
  * The credit note that a request asks for, held against its invoice as it is now. Throws 404 for an invoice that does
@@ -44,6 +40,7 @@ export async function newCreditNote(
     credit_note_type: note.kind,
     taxes: note.lines.map(({ tax }) => tax),
     total_amount: totalOf(note),
+    settlement_id: null,
     idempotency_key: context.idempotencyKey,
   };
 }

@@ -1,7 +1,9 @@
 import { type ReactionContext, reaction } from '@counterfoil/engine/define';
 import {
+  type CreditNoteId,
   type DecimalText,
   decimal,
+  derivedId,
   existing,
   invariant,
   Problem,
@@ -11,12 +13,15 @@ import {
   zeroText,
 } from '@counterfoil/kernel';
 import {
+  type AppliedNote,
   type AskedNote,
   applyNote,
+  type Invoice,
   invoice,
   noteIn,
   noteOrProblem,
   reverseAdjustment,
+  totalOf,
 } from '../invoices/index.ts';
 import { creditsReturned, payment } from '../payments/index.ts';
 import {
@@ -29,8 +34,15 @@ import {
   wallet,
 } from '../wallets/index.ts';
 import { type CreditNote, creditNote } from './credit-note.ts';
-import { chooseWallet, finalizeCreditNote, refuseFinalization } from './decisions.ts';
+import {
+  chooseWallet,
+  finalizeCreditNote,
+  type NewCreditNote,
+  recordSettled,
+  refuseFinalization,
+} from './decisions.ts';
 import type { CreditNoteEventData } from './events.ts';
+import { numberOf } from './number.ts';
 
 /**
  * What follows from a credit note: its invoice decides whether it counts, and then what was paid goes back, once: credits to
@@ -61,6 +73,52 @@ export const creditNotesCarriedOut = reaction(creditNote, {
     },
   },
 });
+
+/**
+ * What a settlement takes off an invoice that is not paid is a credit note as well: it stands among the others, and prepaid
+ * credits that had paid a part of it go back.
+ */
+export const notesOfSettlements = reaction(invoice, {
+  name: 'credit note of a settlement',
+  on: {
+    InvoiceAdjusted: async ({ aggregate_id: id, data }, context) => {
+      if (!data.credit_note_id.startsWith('settlement_')) return;
+      const credited = existing(await context.load(invoice, id), 'invoice');
+      const noteId = derivedId('cn', `${data.credit_note_id}\n${id}`);
+      const applied = { kind: 'ADJUSTMENT', ...data } as const;
+      const record = recordSettled(settledNote(noteId, credited, applied), applied);
+      await context.execute(creditNote, noteId, record);
+    },
+  },
+});
+
+/** The credit note of a settlement, whose lines are those that the invoice has taken. */
+function settledNote(id: CreditNoteId, credited: Invoice, applied: AppliedNote): NewCreditNote {
+  const names = new Map(credited.lines.map((line) => [line.id, line.display_name]));
+  return {
+    id,
+    credit_note_number: numberOf(id),
+    invoice_id: credited.id,
+    customer_id: credited.customer_id,
+    subscription_id: credited.subscription_id,
+    currency: credited.currency,
+    reason: 'ORDER_CHANGE',
+    memo: null,
+    metadata: { settlement_id: applied.credit_note_id },
+    lines: applied.lines.map(({ line_id, amount }, index) => ({
+      id: derivedId('cn_line', `${id}\n${index}`),
+      invoice_line_item_id: line_id,
+      display_name: names.get(line_id) ?? '',
+      amount,
+      metadata: {},
+    })),
+    credit_note_type: 'ADJUSTMENT',
+    taxes: applied.lines.map(({ tax }) => tax),
+    total_amount: totalOf(applied),
+    settlement_id: applied.credit_note_id,
+    idempotency_key: null,
+  };
+}
 
 /** The note as its invoice is asked for it. */
 export const askedOf = ({ id, lines }: Pick<CreditNote, 'id' | 'lines'>): AskedNote => ({
