@@ -1,6 +1,5 @@
 import type { AnyRoute, Reaction, Routes } from '@counterfoil/engine/define';
 import { type DecimalText, existing, type Instant, invariant } from '@counterfoil/kernel';
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import {
   callRoute,
   type MemoryWorld,
@@ -8,6 +7,7 @@ import {
   memoryWorld,
   type RawInput,
   testPrincipal,
+  // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 } from '@counterfoil/testkit';
 import { creditNotes } from './credit-notes/index.ts';
 import { customers } from './customers/index.ts';
@@ -39,7 +39,7 @@ export async function paidWorld({ provider = null }: { provider?: PaymentProvide
   /** Calls a route; with a key it is idempotent. */
   const call = async (
     name: string,
-    { by, key, ...input }: RawInput & { by?: MemoryWorld; key?: string } = {},
+    { by, key, ...input }: Asked = {},
   ): Promise<Shown> => {
     const route: AnyRoute | undefined = routes[name as never];
     invariant(route, `there is no ${name}`);
@@ -72,38 +72,7 @@ export async function paidWorld({ provider = null }: { provider?: PaymentProvide
       const given = { ...own, initial_credits_to_load: credits, ...body };
       return (await call('POST /wallets', { body: given })).id;
     },
-    pay: (invoiceId: string, amount: string, body: object = {}, key?: string, by?: MemoryWorld) =>
-      call('POST /payments', {
-        ...(key === undefined ? {} : { key }),
-        ...(by === undefined ? {} : { by }),
-        body: {
-          destination_type: 'INVOICE',
-          destination_id: invoiceId,
-          payment_method_type: 'OFFLINE',
-          amount,
-          currency: 'usd',
-          ...body,
-        },
-      }),
-    credit: (
-      invoiceId: string,
-      lines: Readonly<Record<string, string>>,
-      body: object = {},
-      key?: string,
-      by?: MemoryWorld,
-    ) =>
-      call('POST /creditnotes', {
-        ...(key === undefined ? {} : { key }),
-        ...(by === undefined ? {} : { by }),
-        body: {
-          invoice_id: invoiceId,
-          line_items: Object.entries(lines).map(([invoice_line_item_id, amount]) => ({
-            invoice_line_item_id,
-            amount,
-          })),
-          ...body,
-        },
-      }),
+    ...actsOf(call),
     stateOf: async (id: string) => existing(await request().load(invoice, id), 'invoice'),
     paymentOf: async (id: string) => existing(await request().load(payment, id), 'payment'),
     balance: async (id: string): Promise<DecimalText> =>
@@ -131,6 +100,51 @@ export async function paidWorld({ provider = null }: { provider?: PaymentProvide
       world.store.log.flatMap(({ stream, type }) => (stream.endsWith(`.${id}`) ? [type] : [])),
   };
 }
+
+/** What is asked of a route; with a key it is idempotent. */
+interface Asked extends RawInput {
+  readonly by?: MemoryWorld;
+  readonly key?: string;
+}
+
+const acting = (key: string | undefined, by: MemoryWorld | undefined): Asked => ({
+  ...(key === undefined ? {} : { key }),
+  ...(by === undefined ? {} : { by }),
+});
+
+/** Acts of callers on invoices. */
+const actsOf = (call: (name: string, asked: Asked) => Promise<Shown>) => ({
+  pay: (invoiceId: string, amount: string, body: object = {}, key?: string, by?: MemoryWorld) =>
+    call('POST /payments', {
+      ...acting(key, by),
+      body: {
+        destination_type: 'INVOICE',
+        destination_id: invoiceId,
+        payment_method_type: 'OFFLINE',
+        amount,
+        currency: 'usd',
+        ...body,
+      },
+    }),
+  credit: (
+    invoiceId: string,
+    lines: Readonly<Record<string, string>>,
+    body: object = {},
+    key?: string,
+    by?: MemoryWorld,
+  ) =>
+    call('POST /creditnotes', {
+      ...acting(key, by),
+      body: {
+        invoice_id: invoiceId,
+        line_items: Object.entries(lines).map(([invoice_line_item_id, amount]) => ({
+          invoice_line_item_id,
+          amount,
+        })),
+        ...body,
+      },
+    }),
+});
 
 async function settled(by: MemoryWorld, reactions: readonly Reaction[]): Promise<void> {
   for (let before = -1; before !== by.store.log.length; ) {

@@ -8,11 +8,7 @@ import {
   updatedStamps,
   type WalletId,
 } from '@counterfoil/kernel';
-import {
-  type CreditNoteEvent,
-  type CreditNoteEventData,
-  creditNoteEvents,
-} from './events.ts';
+import { type CreditNoteEvent, type CreditNoteEventData, creditNoteEvents } from './events.ts';
 import type { CreditNoteStatus } from './values.ts';
 
 /** What is given back, or not asked for, of an invoice that is final. */

@@ -9,7 +9,12 @@ import { askFinalization } from './decisions.ts';
 
 const test = suite('credit notes');
 
-const taxed = { lines: [{ amount: '60', tax: '6' }, { amount: '50', tax: '5' }] };
+const taxed = {
+  lines: [
+    { amount: '60', tax: '6' },
+    { amount: '50', tax: '5' },
+  ],
+};
 const ofNote = (id: string) => ({ params: { id } });
 
 test('a note on a paid invoice gives money back as credits, with its tax, once', async () => {
@@ -18,7 +23,13 @@ test('a note on a paid invoice gives money back as credits, with its tax, once',
   await pay(id, '121');
   const note = await credit(id, { line_2: '50' });
   assert.equal(
-    [note.credit_note_status, note.credit_note_type, note.total_amount, note.total_tax, note.reason],
+    [
+      note.credit_note_status,
+      note.credit_note_type,
+      note.total_amount,
+      note.total_tax,
+      note.reason,
+    ],
     ['FINALIZED', 'REFUND', '55', '5', 'BILLING_ERROR'],
   );
   assert.is(paymentStatusOf(await stateOf(id)), 'PARTIALLY_REFUNDED');
@@ -62,7 +73,10 @@ test('what exceeds what is left is refused, and nothing is stored', async () => 
   const before = world.store.log.length;
   const problem = await rejection(credit(id, { line_1: '70' }));
   assert.equal([problem.code, problem.details?.maximum_allowed], ['validation_error', '60']);
-  assert.is((await rejection(credit(id, { line_9: '1' }))).errors?.[0]?.pointer, '/line_items/0/invoice_line_item_id');
+  assert.is(
+    (await rejection(credit(id, { line_9: '1' }))).errors?.[0]?.pointer,
+    '/line_items/0/invoice_line_item_id',
+  );
   assert.is((await rejection(credit('inv_none', { line_1: '1' }))).details?.field, 'invoice_id');
   assert.is(world.store.log.length, before);
 });
@@ -72,7 +86,10 @@ test('of two drafts that exceed together what is left, the second stays a draft'
   const id = await invoice({ lines: [{ amount: '110' }] });
   await pay(id, '110');
   const draft = { process_credit_note: false };
-  const [one, two] = [await credit(id, { line_1: '100' }, draft), await credit(id, { line_1: '100' }, draft)];
+  const [one, two] = [
+    await credit(id, { line_1: '100' }, draft),
+    await credit(id, { line_1: '100' }, draft),
+  ];
   assert.equal([one.credit_note_status, one.finalized_at], ['DRAFT', null]);
   const finalized = await call('POST /creditnotes/{id}/finalize', ofNote(one.id));
   assert.is(finalized.credit_note_status, 'FINALIZED');
@@ -156,9 +173,7 @@ test('what a settlement takes off an invoice is a credit note, once, which canno
     items.map((note) => [note.credit_note_status, note.total_amount, note.metadata]),
     [['FINALIZED', '22', { settlement_id: 'settlement_1' }]],
   );
-  const refused = await rejection(
-    call('POST /creditnotes/{id}/void', ofNote(items[0]?.id ?? '')),
-  );
+  const refused = await rejection(call('POST /creditnotes/{id}/void', ofNote(items[0]?.id ?? '')));
   assert.is(refused.details?.reason, 'immutable');
 });
 

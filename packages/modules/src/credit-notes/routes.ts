@@ -22,9 +22,9 @@ import { creditNoteExpansion, listCreditNotes, shownNote } from './queries.ts';
 import { askedOf, creditNotesCarriedOut } from './reactions.ts';
 import {
   actOnCreditNoteSchema,
+  createCreditNoteSchema,
   creditNoteSchema,
   creditNotesQuerySchema,
-  createCreditNoteSchema,
 } from './schema.ts';
 import { creditNoteView } from './view.ts';
 
@@ -137,14 +137,18 @@ export const creditNoteRoutes = {
       });
       const note = await carriedOut(context, id, outcome);
       const { refused } = note;
-      if (refused) throw new Problem(refused.code as ProblemCode, refused.message, { details: refused.details ?? {} });
+      if (refused)
+        throw new Problem(refused.code as ProblemCode, refused.message, {
+          details: refused.details ?? {},
+        });
       return shown(context, note);
     },
   }),
 
   'POST /creditnotes/{id}/void': route({
     summary: 'Make a draft or an adjustment void',
-    description: 'What an adjustment lowered is owed again. What was given back is never taken back.',
+    description:
+      'What an adjustment lowered is owed again. What was given back is never taken back.',
     tag,
     status: 200,
     permission: 'creditnote:write',

@@ -123,7 +123,7 @@ async function settleAttempt(
   provider: PaymentProvider | null,
 ): Promise<void> {
   const attempt = state.attempts.find((each) => each.number === number);
-  if (!attempt || attempt.payment_status !== 'PROCESSING' || !isOpen(state)) return;
+  if (attempt?.payment_status !== 'PROCESSING' || !isOpen(state)) return;
   if (provider?.name !== attempt.provider) {
     throw new Error(`the provider ${attempt.provider} is not set here`);
   }

@@ -62,10 +62,7 @@ test('wallets pay for the charges that they may pay: usage first, then fixed one
   ];
   const id = await invoice({ ...automatic, lines });
   await settle();
-  assert.equal(
-    await Promise.all([usage, fixed, all].map(balance)),
-    ['56', '0', '35'],
-  );
+  assert.equal(await Promise.all([usage, fixed, all].map(balance)), ['56', '0', '35']);
   assert.is(paymentStatusOf(await stateOf(id)), 'SUCCEEDED');
 });
 

@@ -148,7 +148,10 @@ export interface PaymentChange {
  * a wallet decides. Nothing new, no event.
  */
 export const changePayment =
-  (id: string, { fields, payment_status, at: instant, refunded_amount }: PaymentChange): PaymentDecision =>
+  (
+    id: string,
+    { fields, payment_status, at: instant, refunded_amount }: PaymentChange,
+  ): PaymentDecision =>
   (state, at) => {
     const payment = readable(state, id);
     const data = changedFields<PaymentEventData<'PaymentChanged'>>(
@@ -197,7 +200,9 @@ function transition(
     case 'SUCCEEDED':
       return [succeeded(at, null, null)];
     case 'FAILED':
-      return [{ type: 'PaymentFailed', data: { failed_at: at, error_message: payment.error_message } }];
+      return [
+        { type: 'PaymentFailed', data: { failed_at: at, error_message: payment.error_message } },
+      ];
     case 'REFUNDED':
     case 'VOIDED':
       return [returnedEvent(to, payment.amount, at)];
@@ -236,7 +241,8 @@ export const deletePayment =
   (state, at) => {
     const payment = readable(state, id);
     const { payment_status } = payment;
-    if (payment_status !== 'INITIATED' && payment_status !== 'FAILED') throw ended(payment, 'be deleted');
+    if (payment_status !== 'INITIATED' && payment_status !== 'FAILED')
+      throw ended(payment, 'be deleted');
     return [{ type: 'PaymentDeleted', data: { deleted_at: at } }];
   };
 

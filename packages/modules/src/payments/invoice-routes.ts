@@ -1,4 +1,10 @@
-import { newRecord, type Reaction, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  type Reaction,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import {
   digitsFault,
   existing,
@@ -7,6 +13,7 @@ import {
   referenceSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { carryOutFrom, firstOf } from '../following.ts';
 import {
   amountsOf,
   type Invoice,
@@ -16,7 +23,6 @@ import {
   notePayment,
   paymentStatusOf,
 } from '../invoices/index.ts';
-import { carryOutFrom, firstOf } from '../following.ts';
 import { messageSchema } from '../message.ts';
 import { carriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';

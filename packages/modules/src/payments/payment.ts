@@ -85,7 +85,10 @@ function after(
     case 'PaymentAttemptStarted': {
       const { occurred_at: started_at } = event.stamp;
       const rest = { payment_status: 'PROCESSING', error_message: null } as const;
-      return { ...payment, attempts: [...payment.attempts, { ...event.data, started_at, ...rest }] };
+      return {
+        ...payment,
+        attempts: [...payment.attempts, { ...event.data, started_at, ...rest }],
+      };
     }
     case 'PaymentSucceeded': {
       const { succeeded_at, debit, gateway_payment_id } = event.data;

@@ -31,7 +31,10 @@ test('an invoice that is paid, void or in another currency takes no payment', as
   await pay(paid, '100');
   assert.is((await rejection(pay(paid, '1'))).details?.reason, 'invoice_paid');
   const open = await invoice(hundred);
-  assert.is((await rejection(pay(open, '1', { currency: 'eur' }))).errors?.[0]?.pointer, '/currency');
+  assert.is(
+    (await rejection(pay(open, '1', { currency: 'eur' }))).errors?.[0]?.pointer,
+    '/currency',
+  );
   assert.is((await rejection(pay(open, '0.001'))).errors?.[0]?.pointer, '/amount');
   await makeVoid(open);
   assert.is((await rejection(pay(open, '1'))).details?.reason, 'invoice_not_final');
@@ -85,7 +88,9 @@ test('a PRE_PAID wallet, and that of another customer, cannot be named', async (
   const by = (payment_method_id: string) =>
     rejection(pay(id, '1', { payment_method_type: 'CREDITS', payment_method_id }));
   assert.is((await by(await wallet('500'))).errors?.[0]?.pointer, '/payment_method_id');
-  const { id: other } = await call('POST /customers', { body: { name: 'Bob', external_id: 'bob' } });
+  const { id: other } = await call('POST /customers', {
+    body: { name: 'Bob', external_id: 'bob' },
+  });
   assert.is((await by(await wallet('5', { ...postPaid, customer_id: other }))).code, 'not_found');
 });
 
@@ -189,7 +194,10 @@ test('a request that is repeated gets its first answer, and nothing happens twic
   const { invoice, pay, call, stateOf } = await paidWorld();
   const id = await invoice(hundred);
   const first = await pay(id, '100', {}, 'one');
-  await call('PUT /payments/{id}', { params: { id: first.id }, body: { payment_status: 'REFUNDED' } });
+  await call('PUT /payments/{id}', {
+    params: { id: first.id },
+    body: { payment_status: 'REFUNDED' },
+  });
   assert.equal(await pay(id, '100', {}, 'one'), first);
   assert.is((await stateOf(id)).payments.length, 1);
 });
@@ -230,7 +238,10 @@ test('the payment of an invoice is told: money that has come is a payment, the r
   const whole = await tell({ payment_status: 'SUCCEEDED' });
   assert.equal([whole.payment_status, whole.amount_paid], ['SUCCEEDED', '100']);
   assert.is((await stateOf(id)).payments.length, 2);
-  assert.is((await rejection(tell({ payment_status: 'SUCCEEDED' }))).details?.reason, 'invoice_paid');
+  assert.is(
+    (await rejection(tell({ payment_status: 'SUCCEEDED' }))).details?.reason,
+    'invoice_paid',
+  );
   const refunded = await rejection(tell({ payment_status: 'REFUNDED' }));
   assert.is(refunded.errors?.[0]?.pointer, '/payment_status');
 });

@@ -8,8 +8,8 @@ import {
   notFound,
   type PaymentId,
   refusal,
-  writable,
   type WalletId,
+  writable,
 } from '@counterfoil/kernel';
 import { customerReference } from '../customers/index.ts';
 import {

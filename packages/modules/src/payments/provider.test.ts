@@ -85,7 +85,7 @@ test('the attempt is in the log before anything is sent', async () => {
   assert.equal(logged, [true]);
   assert.is(paid.gateway_payment_id, 'ch_1');
   assert.equal(
-    (paid.attempts as readonly { readonly payment_status: string }[]).map(
+    (paid.attempts as unknown as readonly { readonly payment_status: string }[]).map(
       (attempt) => attempt.payment_status,
     ),
     ['SUCCEEDED'],
@@ -99,10 +99,10 @@ test('a card that is saved pays what wallets leave of an invoice that is charged
   const id = await invoice({ ...hundred, collection_method: 'charge_automatically' });
   for (const _ of [1, 2, 3]) await settle();
   const { payments } = await stateOf(id);
-  assert.equal(
-    payments.map(({ method, amount }) => `${method} ${amount}`).sort(),
-    ['CARD 70', 'CREDITS 30'],
-  );
+  assert.equal(payments.map(({ method, amount }) => `${method} ${amount}`).sort(), [
+    'CARD 70',
+    'CREDITS 30',
+  ]);
   assert.equal([await balance(one), taken.size], ['0', 1]);
 });
 

@@ -48,7 +48,7 @@ export interface PaymentRoutesOptions {
   readonly reacting: Reaction;
 }
 
-export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
+const readingRoutes = (provider: PaymentProvider | null) =>
   ({
     'GET /payments': route({
       summary: 'List payments',
@@ -61,6 +61,43 @@ export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
       handle: (context, { query }) => listPayments(context, query),
     }),
 
+    'GET /payments/{id}': route({
+      summary: 'Get a payment',
+      tag,
+      status: 200,
+      permission: 'payment:read',
+      params: idParameters,
+      query: z.object({ expand }),
+      response: paymentSchema,
+      handle: async (context, { params: { id }, query }) => {
+        const { resource } = await foundById(context, paymentTable, 'payment', id);
+        const [shown = resource] = await paymentExpansion.show(context, [resource], query.expand);
+        return shown;
+      },
+    }),
+
+    'GET /payments/customers/{id}/methods': route({
+      operationId: 'listSavedPaymentMethods',
+      summary: 'List the payment methods that a provider has saved for a customer',
+      description: 'None where the installation has no payment provider.',
+      tag,
+      status: 200,
+      permission: 'payment:read',
+      params: z.object({ id: referenceSchema('cust') }),
+      response: savedMethodsSchema,
+      handle: async (context, { params: { id } }) => {
+        const found = await customerReference(
+          context,
+          { customer_id: id },
+          { id: 'id', externalId: 'id' },
+        );
+        return { items: provider ? [...(await provider.savedMethods(found.id))] : [] };
+      },
+    }),
+  }) satisfies Routes;
+
+const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
+  ({
     'POST /payments': route({
       summary: 'Pay an invoice, or into the account of a customer',
       description:
@@ -87,28 +124,10 @@ export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
           prepare: async () => {
             const data = await newPayment(context, id, body);
             if (!body.process_payment) return createPayment(data);
-            return createAndProcess(
-              data,
-              providerFor(context, provider, body.payment_method_type),
-            );
+            return createAndProcess(data, providerFor(context, provider, body.payment_method_type));
           },
         });
         return paymentView(await carriedOut(context, reacting, id, outcome));
-      },
-    }),
-
-    'GET /payments/{id}': route({
-      summary: 'Get a payment',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      params: idParameters,
-      query: z.object({ expand }),
-      response: paymentSchema,
-      handle: async (context, { params: { id }, query }) => {
-        const { resource } = await foundById(context, paymentTable, 'payment', id);
-        const [shown = resource] = await paymentExpansion.show(context, [resource], query.expand);
-        return shown;
       },
     }),
 
@@ -165,26 +184,12 @@ export const paymentRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
         return paymentView(await carriedOut(context, reacting, id, outcome));
       },
     }),
-
-    'GET /payments/customers/{id}/methods': route({
-      operationId: 'listSavedPaymentMethods',
-      summary: 'List the payment methods that a provider has saved for a customer',
-      description: 'None where the installation has no payment provider.',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      params: z.object({ id: referenceSchema('cust') }),
-      response: savedMethodsSchema,
-      handle: async (context, { params: { id } }) => {
-        const found = await customerReference(
-          context,
-          { customer_id: id },
-          { id: 'id', externalId: 'id' },
-        );
-        return { items: provider ? [...(await provider.savedMethods(found.id))] : [] };
-      },
-    }),
   }) satisfies Routes;
+
+export const paymentRoutes = (options: PaymentRoutesOptions) => ({
+  ...readingRoutes(options.provider),
+  ...writingRoutes(options),
+});
 
 const instantFields = {
   succeeded_at: ['SUCCEEDED'],
@@ -223,4 +228,3 @@ function changeOf(body: UpdatePaymentBody): PaymentChange {
     refunded_amount: body.refunded_amount ?? null,
   };
 }
-

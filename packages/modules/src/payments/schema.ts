@@ -168,4 +168,3 @@ export const savedMethodSchema = z
 export const savedMethodsSchema = z
   .object({ items: z.array(savedMethodSchema) })
   .meta({ id: 'SavedPaymentMethods' });
-

@@ -33,8 +33,8 @@ export type { EntryDetails } from './ledger/entries.ts';
 export {
   type CreditsPaid,
   paidIn,
-  spendableMoney,
   payWithCredits,
+  spendableMoney,
   whyUnpaid,
 } from './paying/decisions.ts';
 export { transactionTable, walletTable } from './projection.ts';

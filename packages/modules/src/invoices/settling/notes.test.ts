@@ -2,11 +2,11 @@ import { folded, given, problemOf } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { finalInvoice, type TestInvoice } from '../../test-final-invoice.ts';
 import type { InvoiceEvent, TakenCredits } from '../events.ts';
 import { amountsOf, type Invoice, invoice, paymentStatusOf } from '../invoice.ts';
 import { applyNote, maximumOf, noteOn, reverseAdjustment, totalOf } from './notes.ts';
 import { settlePayment } from './payments.ts';
-import { finalInvoice, type TestInvoice } from '../../test-final-invoice.ts';
 
 const test = suite('credit notes on an invoice');
 
@@ -178,11 +178,7 @@ test('what money has paid of a line goes back before prepaid credits, and each w
       amount,
       ...given_back.map(({ wallet_id, credits }) => `${wallet_id} ${credits}`),
     ]),
-    [
-      ['11'],
-      ['2', 'wallet_b 3.5'],
-      ['0', 'wallet_b 4.5', 'wallet_a 24'],
-    ],
+    [['11'], ['2', 'wallet_b 3.5'], ['0', 'wallet_b 4.5', 'wallet_a 24']],
   );
   assert.is(paymentStatusOf(state), 'REFUNDED');
   const most = applied(invoiced(figures, ['13']), { line_1: '10' }, { line_1: '5' });

@@ -178,7 +178,9 @@ function taxUpTo({ currency }: Invoice, line: InvoiceLine, part: DecimalText): D
 function creditsUpTo(invoice: Invoice, line: InvoiceLine, part: DecimalText): DecimalText {
   const whole = netOf(line).plus(decimal(line.tax));
   const money = whole.minus(decimal(line.credits));
-  const beyond = decimal(part).plus(decimal(taxUpTo(invoice, line, part))).minus(money);
+  const beyond = decimal(part)
+    .plus(decimal(taxUpTo(invoice, line, part)))
+    .minus(money);
   return beyond.cmp(zero) > 0 ? textOf(beyond) : zeroText;
 }
 

@@ -1,10 +1,10 @@
 import { folded, given } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { finalInvoice } from '../../test-final-invoice.ts';
 import type { InvoiceEvent } from '../events.ts';
 import { amountsOf, type Invoice, invoice, paymentStatusOf } from '../invoice.ts';
 import { moneyOn, notePayment, returnPayment, settlePayment } from './payments.ts';
-import { finalInvoice } from '../../test-final-invoice.ts';
 
 const test = suite('payments on an invoice');
 

@@ -19,9 +19,7 @@ type CollectionDecision = Decision<CollectionState, CollectionEvent>;
 export const beginRound =
   (cause: CollectionEventData<'RoundDue'>['cause']): CollectionDecision =>
   (state) =>
-    state?.isOpen
-      ? []
-      : [{ type: 'RoundDue', data: { round: (state?.round ?? 0) + 1, cause } }];
+    state?.isOpen ? [] : [{ type: 'RoundDue', data: { round: (state?.round ?? 0) + 1, cause } }];
 
 /** Begins the round whose instant has come. Nothing is due, no event. */
 export const beginDueRound: CollectionDecision = (state, at) =>

@@ -7,10 +7,14 @@ const { published } = recordStatusSchema.enum;
 
 /** What a row shows of a collection: who looks for what is due needs no more. */
 function collectionView(state: CollectionState) {
-  const { round, next_at, isOpen: _, waiting: _waiting, scheduled: _scheduled, ...stamps } = existing(
-    state,
-    'collection',
-  );
+  const {
+    round,
+    next_at,
+    isOpen: _,
+    waiting: _waiting,
+    scheduled: _scheduled,
+    ...stamps
+  } = existing(state, 'collection');
   return { ...stamps, status: published, round, next_at };
 }
 

@@ -1,4 +1,9 @@
-import { type ReactionContext, reaction, type RequestContext, where } from '@counterfoil/engine/define';
+import {
+  type ReactionContext,
+  type RequestContext,
+  reaction,
+  where,
+} from '@counterfoil/engine/define';
 import { derivedId, existing, type PaymentId, zeroText } from '@counterfoil/kernel';
 import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
@@ -7,7 +12,13 @@ import { type AskedProvider, createAndProcess, isProvided } from '../decisions.t
 import { type Payment, payment } from '../payment.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { collection, type PlannedPayment } from './collection.ts';
-import { beginRound, endPayment, planRound, type RetrySchedule, stopCollection } from './decisions.ts';
+import {
+  beginRound,
+  endPayment,
+  planRound,
+  type RetrySchedule,
+  stopCollection,
+} from './decisions.ts';
 import { providedPayment, restOf, walletPayments } from './plan.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
