@@ -42,6 +42,7 @@ export interface Reacting {
   readonly rounds: Reaction;
 }
 
+/** The routes by which an invoice is paid: what callers know of its payment, and a round of collection. */
 export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
   ({
     'PUT /invoices/{id}/payment': route({

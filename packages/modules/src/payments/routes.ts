@@ -186,6 +186,7 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
     }),
   }) satisfies Routes;
 
+/** The routes of payments, with the provider that they ask and what they carry out at once. */
 export const paymentRoutes = (options: PaymentRoutesOptions) => ({
   ...readingRoutes(options.provider),
   ...writingRoutes(options),
