@@ -198,7 +198,9 @@ async function takeBack(
   state: Payment,
   returned: DecimalText,
 ): Promise<void> {
-  const { id: payment_id, destination_type, destination_id, debit } = state;
+  const { id: payment_id, destination_type, destination_id, debit, applied } = state;
+  // In a request: the invoice hears of what comes before it hears of what goes back.
+  if (applied === null) throw new Error(`${payment_id} has not reached anybody yet`);
   if (destination_type !== 'INVOICE') return;
   const outcome = await context.execute(
     invoice,

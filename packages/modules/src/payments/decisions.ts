@@ -16,6 +16,7 @@ import {
   type PaymentAttemptId,
   textOf,
   withChanges,
+  zeroText,
 } from '@counterfoil/kernel';
 import type { PaymentMethod } from '../invoices/index.ts';
 import type { PaymentEvent, PaymentEventData } from './events.ts';
@@ -205,7 +206,7 @@ function transition(
       ];
     case 'REFUNDED':
     case 'VOIDED':
-      return [returnedEvent(to, payment.amount, at)];
+      return [returnedEvent(to, returnable(payment), at)];
     case 'PARTIALLY_REFUNDED': {
       if (refunded === null) {
         throw invalidField('/refunded_amount', 'is required with PARTIALLY_REFUNDED');
@@ -220,12 +221,27 @@ function transition(
   }
 }
 
-function assertPart({ amount, returned }: Payment, refunded: DecimalText): void {
+/**
+ * The money that can go back to the payer. What the invoice did not need, and what was paid into the account, are credits of the
+ * customer by now: who got both would have them twice. Throws 400 where that is all of it.
+ */
+function returnable({ id, amount, applied }: Payment): DecimalText {
+  const most = applied?.to_destination ?? amount;
+  if (most !== zeroText) return most;
+  throw invalidOperation(
+    `The money of payment ${id} is credits of the customer. Take them by a debit, and pay it back by other ways.`,
+    { reason: 'payment_state', excess_amount: amount },
+  );
+}
+
+function assertPart(payment: Payment, refunded: DecimalText): void {
+  const { returned } = payment;
+  const most = returnable(payment);
   const isMore = decimal(refunded).cmp(decimal(returned)) > 0;
-  if (isMore && decimal(refunded).cmp(decimal(amount)) < 0) return;
+  if (isMore && decimal(refunded).cmp(decimal(most)) < 0) return;
   throw invalidField(
     '/refunded_amount',
-    `must be more than ${returned}, which went back before, and less than ${amount}`,
+    `must be more than ${returned}, which went back before, and less than ${most}`,
   );
 }
 

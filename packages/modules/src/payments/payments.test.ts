@@ -167,6 +167,19 @@ test('what goes back to the payer is owed again, in parts and wholly', async () 
   assert.is(paymentStatusOf(await stateOf(id)), 'PENDING');
 });
 
+test('what the customer has as credits does not go back to the payer as well', async () => {
+  const { invoice, pay, call, customerId, stateOf } = await paidWorld();
+  const put = (id: string, body: object) => call('PUT /payments/{id}', { params: { id }, body });
+  const account = await pay(customerId, '25', { destination_type: 'CUSTOMER' });
+  const refused = await rejection(put(account.id, { payment_status: 'REFUNDED' }));
+  assert.is(refused.details?.reason, 'payment_state');
+  const id = await invoice(hundred);
+  const over = await pay(id, '120');
+  const back = await put(over.id, { payment_status: 'VOIDED' });
+  assert.is(back.refunded_amount, '100');
+  assert.is(amountsOf(await stateOf(id)).amount_remaining, '100');
+});
+
 test('credits that a wallet paid with go back to it', async () => {
   const { invoice, pay, call, wallet, balance } = await paidWorld();
   const id = await invoice(hundred);

@@ -67,7 +67,9 @@ const endPurchase =
   (state) => {
     const billed = existing(state, 'invoice');
     if (billed.purchase !== null || billed.invoice_status !== 'FINALIZED') return [];
-    return [{ type: 'PurchaseEnded', data: { end, money: end === 'dead' ? moneyOf(billed) : zeroText } }];
+    return [
+      { type: 'PurchaseEnded', data: { end, money: end === 'dead' ? moneyOf(billed) : zeroText } },
+    ];
   };
 
 /** The money that was paid for the purchase, less what the customer has of it already. */

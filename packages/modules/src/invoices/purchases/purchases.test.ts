@@ -52,7 +52,10 @@ test('credits that the customer has are not paid back as well', async () => {
   await pay(invoiceId, '100');
   await settle();
   const line = (await stateOf(invoiceId)).lines[0]?.id ?? '';
-  assert.is((await rejection(credit(invoiceId, { [line]: '10' }))).details?.reason, 'not_creditable');
+  assert.is(
+    (await rejection(credit(invoiceId, { [line]: '10' }))).details?.reason,
+    'not_creditable',
+  );
   assert.is((await rejection(makeVoid(invoiceId))).details?.reason, 'not_creditable');
 });
 
