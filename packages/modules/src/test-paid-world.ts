@@ -37,10 +37,7 @@ export async function paidWorld({ provider = null }: { provider?: PaymentProvide
       key === undefined ? undefined : { key, operation, fields: { ...fields } },
     );
   /** Calls a route; with a key it is idempotent. */
-  const call = async (
-    name: string,
-    { by, key, ...input }: Asked = {},
-  ): Promise<Shown> => {
+  const call = async (name: string, { by, key, ...input }: Asked = {}): Promise<Shown> => {
     const route: AnyRoute | undefined = routes[name as never];
     invariant(route, `there is no ${name}`);
     const { id = '' } = (input.params ?? {}) as { readonly id?: string };
@@ -101,7 +98,7 @@ export async function paidWorld({ provider = null }: { provider?: PaymentProvide
   };
 }
 
-/** What is asked of a route; with a key it is idempotent. */
+/** A request to a route; with a key it is idempotent. */
 interface Asked extends RawInput {
   readonly by?: MemoryWorld;
   readonly key?: string;

@@ -11,12 +11,12 @@ import {
 import { type CreditNoteEvent, type CreditNoteEventData, creditNoteEvents } from './events.ts';
 import type { CreditNoteStatus } from './values.ts';
 
-/** What is given back, or not asked for, of an invoice that is final. */
+/** A part of an invoice that is final, which is given back or not asked for. */
 export interface CreditNote extends RecordStamps, CreditNoteEventData<'CreditNoteCreated'> {
   readonly credit_note_status: CreditNoteStatus;
   /** True from the moment at which its invoice is asked until it has decided. */
   readonly is_finalizing: boolean;
-  /** Why its invoice has not taken it the last time. */
+  /** The reason for which its invoice has not taken it the last time. */
   readonly refused: CreditNoteEventData<'FinalizationRefused'> | null;
   readonly given_back: CreditNoteEventData<'CreditNoteFinalized'>['given_back'];
   readonly finalized_at: Instant | null;

@@ -8,7 +8,7 @@ import { creditNoteRoutes } from './routes.ts';
 export { creditNote } from './credit-note.ts';
 export { creditNoteTable } from './projection.ts';
 
-/** What is given back, or not asked for, of invoices that are final. */
+/** Parts of final invoices that are given back, or not asked for. */
 export const creditNotes = module({
   name: 'credit-notes',
   aggregates: [creditNote],

@@ -45,7 +45,7 @@ import type { CreditNoteEventData } from './events.ts';
 import { numberOf } from './number.ts';
 
 /**
- * What follows from a credit note: its invoice decides whether it counts, and then what was paid goes back, once: credits to
+ * The consequences of a credit note: its invoice decides whether it counts, and then what was paid goes back, once: credits to
  * the lots that paid, money to a wallet of the customer (D42, E 17 B). An adjustment that becomes void is owed again.
  */
 export const creditNotesCarriedOut = reaction(creditNote, {
@@ -75,7 +75,7 @@ export const creditNotesCarriedOut = reaction(creditNote, {
 });
 
 /**
- * What a settlement takes off an invoice that is not paid is a credit note as well: it stands among the others, and prepaid
+ * A settlement that takes something off an invoice which is not paid is a credit note as well: it stands among the others, and prepaid
  * credits that had paid a part of it go back.
  */
 export const notesOfSettlements = reaction(invoice, {
@@ -176,7 +176,7 @@ async function payBack(
   return back === null ? amount : zeroText;
 }
 
-/** What earlier notes have given back of a payment, as the invoice had it when it took this one. */
+/** The money of a payment that earlier notes have given back, as the invoice had it when it took this one. */
 async function paidBackBefore(
   context: ReactionContext,
   { id, invoice_id }: CreditNote,

@@ -54,7 +54,7 @@ export interface Invoice
   readonly wallets: readonly WalletId[];
   readonly payments: readonly InvoicePayment[];
   readonly notes: readonly AppliedNote[];
-  /** How the purchase that it bills has ended; null before, and for others. */
+  /** The end of the purchase that it bills; null before, and for others. */
   readonly purchase: InvoiceEventData<'PurchaseEnded'>['end'] | null;
   /** The last that is known of a payment that has not come. */
   readonly noted: 'INITIATED' | 'PENDING' | 'PROCESSING' | 'FAILED' | null;

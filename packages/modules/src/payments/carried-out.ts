@@ -43,7 +43,7 @@ import { isOpen, type Payment, type PaymentState, payment } from './payment.ts';
 import type { PaymentProvider, ProviderAttempt } from './provider.ts';
 
 /**
- * What follows from a payment: a wallet or a provider is asked, the invoice takes the money that has come, what it does not
+ * The consequences of a payment: a wallet or a provider is asked, the invoice takes the money that has come, what it does not
  * need goes to a wallet of the customer (D60), and what went back to the payer is owed again. Every step is recorded
  * before the next, and all are safe to repeat.
  */
@@ -161,7 +161,7 @@ async function excessOf(context: ReactionContext, state: Payment): Promise<Decim
 }
 
 /**
- * What is left of a payment is the customer's: credits go back to the lots that paid with them, money becomes credits that
+ * Gives the customer the rest of a payment: credits go back to the lots that paid with them, money becomes credits that
  * were paid for. An archived customer without a wallet gets none; the payment shows what is left.
  */
 async function giveExcess(
@@ -192,7 +192,7 @@ async function giveExcess(
   );
 }
 
-/** What went back to the payer is owed again, and credits go back to the lots that paid with them. */
+/** Has the invoice owe again what went back to the payer; credits go back to the lots that paid with them. */
 async function takeBack(
   context: ReactionContext,
   state: Payment,

@@ -14,7 +14,7 @@ const paying = (...allowed_price_types: string[]) => ({
   config: { allowed_price_types },
 });
 
-/** What POST_PAID wallets have, an invoice, and what is paid of it (E 16). */
+/** Credits of POST_PAID wallets, an invoice, and what is paid of it (E 16). */
 const table = [
   { owed: '80', has: '100', paid: '80', status: 'SUCCEEDED' },
   { owed: '100', has: '30', paid: '30', status: 'PENDING' },

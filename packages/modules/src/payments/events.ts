@@ -42,7 +42,7 @@ export const paymentEvents = {
     id: text<PaymentId>(),
     destination_type: destinationTypeSchema,
     destination_id: z.string(),
-    /** Who pays; what nobody owes any more is theirs. */
+    /** The payer; what nobody owes any more is theirs. */
     customer_id: text<CustomerId>(),
     invoice_number: z.string().nullable(),
     currency: text<Currency>(),
@@ -53,7 +53,7 @@ export const paymentEvents = {
     /** The round of the automatic collection that it belongs to; null: somebody has made it. */
     collection_round: z.number().int().nullable(),
     ...changeableShape,
-    /** What a provider of payment pages is to know. */
+    /** Options for the provider alone. */
     gateway_options: z.record(z.string(), z.string()),
     success_url: z.string().nullable(),
     cancel_url: z.string().nullable(),
@@ -63,7 +63,7 @@ export const paymentEvents = {
   PaymentChanged: z.object(changeableShape).partial(),
   /** It is on its way. */
   PaymentStarted: z.object({ payment_status: z.enum(['PENDING', 'PROCESSING']) }),
-  /** What is about to be asked of a provider: recorded before anything is sent, so that nothing is ever sent twice. */
+  /** A request to a provider that is about to be made: recorded before anything is sent, so that nothing is ever sent twice. */
   PaymentAttemptStarted: z.object({
     attempt_id: text<PaymentAttemptId>(),
     number: z.number().int(),
@@ -84,7 +84,7 @@ export const paymentEvents = {
     returned: figure,
     at: instant,
   }),
-  /** What became of the money: what the invoice has taken of it, and what is left for the customer (D60). */
+  /** The ends of the money: what the invoice has taken of it, and what is left for the customer (D60). */
   PaymentApplied: z.object({ to_destination: figure, to_customer: figure }),
   /** A wallet is chosen for what is left for the customer. */
   WalletChosen: z.object({ wallet_id: text<WalletId>() }),

@@ -31,7 +31,7 @@ const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacti
   ...invoicePaymentRoutes({ reacting, rounds }),
 });
 
-/** What customers pay, and what is done to collect what they owe. */
+/** Money that customers pay, and the collection of what they owe. */
 export const payments = ({ provider }: PaymentsOptions) => {
   const reacting = paymentsCarriedOut(provider);
   const rounds = roundsCarriedOut(provider);

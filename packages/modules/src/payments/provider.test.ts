@@ -6,7 +6,7 @@ import type { PaymentProvider, ProviderAnswer, ProviderAttempt } from './provide
 
 const test = suite('payments by a provider');
 
-/** What a provider does with an attempt that it is asked for the first time, and what it says then. */
+/** The ways in which a provider meets a question about an attempt. */
 type Fate = 'answers' | 'takes it unheard' | 'is away' | 'declines';
 
 /** A provider that takes money once for each key, and notes who asked for what. */
@@ -48,7 +48,7 @@ function testProvider(fates: readonly Fate[]) {
 const card = { payment_method_type: 'CARD', payment_method_id: 'pm_1' };
 const hundred = { lines: [{ amount: '100' }] };
 
-/** What a provider does each time it is asked, and what becomes of the payment. */
+/** Ways of a provider, one for each time it is asked, and the end of the payment. */
 const table: readonly { fates: readonly Fate[]; status: string; taken: number }[] = [
   { fates: ['answers'], status: 'SUCCEEDED', taken: 1 },
   { fates: ['takes it unheard'], status: 'SUCCEEDED', taken: 1 },

@@ -19,7 +19,7 @@ export interface ProviderAttempt {
   readonly save_card_and_make_default: boolean;
 }
 
-/** What a provider says of an attempt. `waiting`: its end comes later, by its own message. */
+/** The answer of a provider about an attempt. `waiting`: its end comes later, by its own message. */
 export type ProviderAnswer =
   | { readonly kind: 'succeeded'; readonly gateway_payment_id: string }
   | { readonly kind: 'failed'; readonly message: string }

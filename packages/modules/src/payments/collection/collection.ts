@@ -19,12 +19,12 @@ const text = <Kind extends string>() => z.string().transform((value) => value as
 const figure = text<DecimalText>();
 
 const collectionEvents = {
-  /** What is owed is to be collected now. One round is begun after the other. */
+  /** The rest that is owed is to be collected now. One round is begun after the other. */
   RoundDue: z.object({
     round: z.number().int(),
     cause: z.enum(['finalization', 'request', 'retry']),
   }),
-  /** What is asked of whom: recorded before any of the payments is made. */
+  /** The payments that are to be made: recorded before any of the payments is made. */
   RoundPlanned: z.object({
     round: z.number().int(),
     customer_id: text<CustomerId>(),
@@ -98,7 +98,7 @@ function evolve(state: CollectionState, event: Stamped<CollectionEvent>): Collec
   }
 }
 
-/** What is done to collect what invoices are owed, one stream for each invoice, under its id (E 16). */
+/** The collection of what invoices are owed, one stream for each invoice, under its id (E 16). */
 export const collection = aggregate({
   name: 'collection',
   scope: 'environment',

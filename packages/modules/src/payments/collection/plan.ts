@@ -59,7 +59,7 @@ export function walletPayments(
   return payments;
 }
 
-/** What is owed of an invoice and planned payments leave. */
+/** The part of what is owed that planned payments leave. */
 export const restOf = (invoice: Invoice, payments: readonly PlannedPayment[]): DecimalText =>
   payments.reduce((left, { amount }) => minus(left, amount), amountsOf(invoice).amount_remaining);
 

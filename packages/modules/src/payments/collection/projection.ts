@@ -5,7 +5,7 @@ import { beginDueRound } from './decisions.ts';
 
 const { published } = recordStatusSchema.enum;
 
-/** What a row shows of a collection: who looks for what is due needs no more. */
+/** The row of a collection: who looks for what is due needs no more. */
 function collectionView(state: CollectionState) {
   const {
     round,

@@ -48,7 +48,7 @@ export function paidIn(events: readonly WalletEvent[]): CreditsPaid | null {
   return { transaction_id, credits };
 }
 
-/** Why a wallet could not pay, for people. */
+/** The reason for which a wallet could not pay, for people. */
 export function whyUnpaid(state: WalletState): string {
   if (!state) return 'There is no such wallet.';
   if (state.wallet_status !== 'active') return `The wallet is ${state.wallet_status}.`;

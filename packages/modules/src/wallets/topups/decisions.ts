@@ -104,7 +104,7 @@ export const endOrder =
     );
   };
 
-/** How an order has ended, as far as its wallet remembers: null while it waits, or where that was long ago. */
+/** The end of an order, as far as its wallet remembers: null while it waits, or where that was long ago. */
 export const endOfOrder = (state: WalletState, transactionId: string): OrderEnd | null =>
   state?.ended_topups.find(({ transaction_id }) => transaction_id === transactionId)
     ?.transaction_status ?? null;
