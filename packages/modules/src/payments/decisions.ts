@@ -160,7 +160,8 @@ export const changePayment =
       fields,
     ) as PaymentEventData<'PaymentChanged'>;
     const changed: PaymentEvent[] = isEmpty(data) ? [] : [{ type: 'PaymentChanged', data }];
-    const isMore = payment_status === 'PARTIALLY_REFUNDED' && refunded_amount !== null;
+    const isNew = refunded_amount !== null && refunded_amount !== payment.returned;
+    const isMore = payment_status === 'PARTIALLY_REFUNDED' && isNew;
     if (payment_status === null || (payment_status === payment.payment_status && !isMore)) {
       return changed;
     }

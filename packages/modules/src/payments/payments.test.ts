@@ -158,6 +158,8 @@ test('what goes back to the payer is owed again, in parts and wholly', async () 
   const part = { payment_status: 'PARTIALLY_REFUNDED' };
   assert.is((await rejection(put(part))).errors?.[0]?.pointer, '/refunded_amount');
   await put({ ...part, refunded_amount: '30' });
+  await put({ ...part, refunded_amount: '30' });
+  assert.is((await rejection(put({ ...part, refunded_amount: '20' }))).code, 'validation_error');
   assert.is(amountsOf(await stateOf(id)).amount_remaining, '30');
   await put({ ...part, refunded_amount: '50' });
   assert.is(amountsOf(await stateOf(id)).amount_remaining, '50');
