@@ -1,16 +1,9 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, existing, textOf, zeroText } from '@counterfoil/kernel';
-import {
-  atItsWorth,
-  endOfOrder,
-  endOrder,
-  giveCredits,
-  transactionTable,
-  wallet,
-} from '../../wallets/index.ts';
+import { type EntryDetails, endOfOrder, endOrder, transactionTable, wallet } from '../../wallets/index.ts';
 import type { InvoiceDecision } from '../decisions.ts';
+import { giveMoney } from '../give-money.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
-import { chooseWallet } from '../voiding/reactions.ts';
 
 /**
  * The invoice of a purchase ends the order in the wallet: paid, its credits are loaded, once; void, or adjusted away before
@@ -31,7 +24,8 @@ export const purchasesEnded = reaction(invoice, {
     },
     PurchaseEnded: async ({ aggregate_id: id, data: { end, money } }, context) => {
       if (end === 'completed' || money === zeroText) return;
-      await giveMoney(context, existing(await context.load(invoice, id), 'invoice'), money);
+      const state = existing(await context.load(invoice, id), 'invoice');
+      await giveMoney(context, state, money, detailsOf(state));
     },
   },
 });
@@ -80,31 +74,12 @@ function moneyOf(billed: Invoice): DecimalText {
   );
 }
 
-/** Loads the money of a dead order into a wallet of the customer, once. The invoice remembers the wallet before. */
-const giveMoney = (
-  context: WorkContext,
-  { id, customer_id, currency, wallets }: Invoice,
-  amount: DecimalText,
-): Promise<unknown> =>
-  giveCredits(
-    context,
-    {
-      id,
-      customerId: customer_id,
-      currency,
-      chosen: wallets,
-      choose: (walletId) => context.execute(invoice, id, chooseWallet(walletId)),
-    },
-    {
-      ...atItsWorth,
-      worth: { kind: 'money', amount },
-      reason: 'PURCHASED_CREDIT_DIRECT',
-      referenceType: 'INVOICE',
-      referenceId: id,
-      description: null,
-      idempotencyKey: null,
-      metadata: { invoice_id: id },
-      priority: null,
-      expiresAt: null,
-    },
-  );
+/** The entry of a wallet for the money of a dead order. */
+const detailsOf = ({ id }: Invoice): EntryDetails => ({
+  reason: 'PURCHASED_CREDIT_DIRECT',
+  referenceType: 'INVOICE',
+  referenceId: id,
+  description: null,
+  idempotencyKey: null,
+  metadata: { invoice_id: id },
+});

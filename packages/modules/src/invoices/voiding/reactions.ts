@@ -5,20 +5,18 @@ import {
   existing,
   type InvoiceId,
   textOf,
-  type WalletId,
   zero,
 } from '@counterfoil/kernel';
 import {
-  atItsWorth,
   captureForInvoice,
   type EntryDetails,
   entryOfInvoice,
   giveBack,
-  giveCredits,
   wallet,
 } from '../../wallets/index.ts';
 import type { TakenCredits } from '../events.ts';
-import { type Invoice, invoice } from '../invoice.ts';
+import { giveMoney } from '../give-money.ts';
+import { invoice } from '../invoice.ts';
 import { returnRedemptions } from '../one-off/redemptions.ts';
 
 /**
@@ -33,7 +31,7 @@ export const voidedInvoices = reaction(invoice, {
       await returnRedemptions(context, state);
       const left = await returnCredits(context, state.id, taken);
       const amount = textOf(decimal(money).plus(decimal(left)));
-      if (amount !== '0') await giveMoney(context, state, amount);
+      if (amount !== '0') await giveMoney(context, state, amount, detailsOf(state.id));
     },
   },
 });
@@ -63,35 +61,3 @@ async function returnCredits(
   }
   return textOf(left);
 }
-
-/** Loads money into a wallet of the customer, once. The invoice remembers the wallet before. */
-const giveMoney = (
-  context: ReactionContext,
-  { id, customer_id, currency, wallets }: Invoice,
-  amount: DecimalText,
-): Promise<unknown> =>
-  giveCredits(
-    context,
-    {
-      id,
-      customerId: customer_id,
-      currency,
-      chosen: wallets,
-      choose: (walletId) => context.execute(invoice, id, chooseWallet(walletId)),
-    },
-    {
-      ...detailsOf(id),
-      ...atItsWorth,
-      worth: { kind: 'money', amount },
-      priority: null,
-      expiresAt: null,
-    },
-  );
-
-/** Remembers a wallet. Chosen before, no event. */
-export const chooseWallet =
-  (wallet_id: WalletId) =>
-  (state: Invoice | null): { type: 'WalletChosen'; data: { wallet_id: WalletId } }[] =>
-    existing(state, 'invoice').wallets.includes(wallet_id)
-      ? []
-      : [{ type: 'WalletChosen', data: { wallet_id } }];
