@@ -1,6 +1,12 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, existing, textOf, zeroText } from '@counterfoil/kernel';
-import { type EntryDetails, endOfOrder, endOrder, transactionTable, wallet } from '../../wallets/index.ts';
+import {
+  type EntryDetails,
+  endOfOrder,
+  endOrder,
+  transactionTable,
+  wallet,
+} from '../../wallets/index.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import { giveMoney } from '../give-money.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
