@@ -61,12 +61,9 @@ export const holdSchema = z
       .string()
       .optional()
       .meta({ description: 'The debit of the customer that holds them, and ends it by itself' }),
-    invoice_id: z
-      .string()
-      .optional()
-      .meta({
-        description: 'The invoice that holds them until it is final, and captures them then',
-      }),
+    invoice_id: z.string().optional().meta({
+      description: 'The invoice that holds them until it is final, and captures them then',
+    }),
     hold_status: z.enum(['open', 'captured', 'voided', 'expired']),
     credits: z.string(),
     captured_credits: z.string(),
