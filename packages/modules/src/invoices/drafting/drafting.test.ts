@@ -158,6 +158,41 @@ test('what was never paid lowers the invoice that it is owed on, and no wallet g
   assert.is((await request().load(wallet, given))?.credit_balance, '10.5');
 });
 
+test('what is given back of a draft is a line of it (D33)', async () => {
+  const { create, call, coupon, pass, invoices, settle, request } = await invoiceWorld();
+  const { id: ten } = await coupon();
+  const { id } = await create({ coupons: [ten] });
+  await pass(day(2, 1, 1));
+  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
+  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await settle();
+  assert.equal((await request().load(subscription, id))?.wallets, []);
+  await pass(day(2, 1, 2));
+  const cycle = (await invoices()).find(({ billing_reason }) => billing_reason.endsWith('CYCLE'));
+  // An hour of February is 15 cents.
+  assert.is(
+    cycle && shown(cycle),
+    'SUBSCRIPTION_CYCLE: SUBSCRIPTION: FINALIZED: usage 0, fixed 100, credit -99.85',
+  );
+  assert.equal([cycle?.total_discount, cycle?.total_tax, cycle?.total], ['0.01', '0.01', '0.15']);
+});
+
+test('a cancellation right after the beginning gives back what its invoice comes to, whoever is first', async () => {
+  const { create, call, coupon, invoices, settle, request } = await invoiceWorld();
+  const { id: ten } = await coupon();
+  const { id } = await create({ coupons: [ten] });
+  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
+  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await settle();
+  const [first] = await invoices();
+  assert.is(
+    first && shown(first),
+    'SUBSCRIPTION_CREATE: SUBSCRIPTION: FINALIZED: fixed 100, credit -100',
+  );
+  assert.equal([first?.total_discount, first?.total], ['0', '0']);
+  assert.equal((await request().load(subscription, id))?.wallets, []);
+});
+
 test('what a credit note has given back does not come back a second time', async () => {
   const { create, call, coupon, pass, invoices, settle, request } = await invoiceWorld();
   const { id: ten } = await coupon();

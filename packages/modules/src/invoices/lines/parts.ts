@@ -2,6 +2,7 @@ import type { AskingContext } from '@counterfoil/engine/define';
 import { existing } from '@counterfoil/kernel';
 import type { RatedLine } from '../../rating/index.ts';
 import {
+  type DividedCredit,
   type RatedSettlement,
   rateSettled,
   type Settled,
@@ -10,11 +11,12 @@ import {
   subscriptionBefore,
 } from '../../subscriptions/index.ts';
 import type { CouponedLine } from '../coupons.ts';
+import { creditsOnDrafts, hasCharge } from '../credits/of-charge.ts';
 import { belongsTo, invoicedUnder, type SettlementsCause } from '../drafting/cause.ts';
 import type { UsageReading } from '../usage-readings.ts';
 import { lateLines, lookedBack } from './late-usage.ts';
 import type { UnnamedLine } from './line-id.ts';
-import { linesOfSettlement } from './settlement-lines.ts';
+import { creditLine, linesOfSettlement } from './settlement-lines.ts';
 
 /** A settlement of an invoice, with its subscription as it is now. */
 export interface Part {
@@ -22,6 +24,8 @@ export interface Part {
   readonly settled: Settled;
   /** Settlements of usage before it, which is looked at again where this one closes a period. */
   readonly earlier: readonly Settled[];
+  /** What later settlements have given back of its charges while no invoice of them was final. */
+  readonly credits: readonly DividedCredit[];
 }
 
 /** The settlements of an invoice, of its subscription and of those that are invoiced with it, in the order in which they were made. */
@@ -46,7 +50,11 @@ export async function partsOf(
 }
 
 const settledFor = (context: AskingContext, id: string, cause: SettlementsCause) =>
-  settledOf(context, id, (each) => belongsTo(cause, each) || billsUsage(each));
+  settledOf(
+    context,
+    id,
+    (each) => belongsTo(cause, each) || billsUsage(each) || creditsOnDrafts(each).length > 0,
+  );
 
 const billsUsage = ({ lines }: Settled['settlement']): boolean =>
   lines.some(({ kind }) => kind === 'usage');
@@ -60,7 +68,12 @@ function partsIn(
     const { settlement, state } = settled;
     if (!belongsTo(cause, settlement) || !isUnder(state, settlement, cause)) return [];
     const before = all.slice(0, index).filter((each) => billsUsage(each.settlement));
-    return { subscription, settled, earlier: isLast(settlement) ? before.slice(-lookedBack) : [] };
+    const credits = all
+      .slice(index + 1)
+      .flatMap((each) => creditsOnDrafts(each.settlement))
+      .filter((credit) => hasCharge(settlement, credit));
+    const earlier = isLast(settlement) ? before.slice(-lookedBack) : [];
+    return { subscription, settled, earlier, credits };
   });
 }
 
@@ -130,11 +143,18 @@ export async function linesOfParts(
 const isOfUsage = ({ kind }: Settled['settlement']['lines'][number]): boolean =>
   kind === 'usage' || kind === 'commitment';
 
-function linesIn({ settled, subscription }: Part, rated: RatedSettlement): readonly PartLine[] {
+function linesIn(
+  { settled, subscription, credits }: Part,
+  rated: RatedSettlement,
+): readonly PartLine[] {
   const { settlement, lines } = settled;
-  return linesOfSettlement({ settlement, lines, subscription_id: subscription.id, rated }).map(
-    (line) => ({ line, of: placeOf(line, settled), explanation: explanationOf(line, rated) }),
-  );
+  const placed = { lines, subscription_id: subscription.id };
+  const back = credits.map(({ credit, beyond }) => creditLine(placed, credit, beyond));
+  return [...linesOfSettlement({ ...placed, settlement, rated }), ...back].map((line) => ({
+    line,
+    of: placeOf(line, settled),
+    explanation: explanationOf(line, rated),
+  }));
 }
 
 /** The rating of the stretch of usage that a line is for; null for any other line. */

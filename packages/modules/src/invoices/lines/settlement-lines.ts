@@ -24,7 +24,11 @@ export interface BilledSettlement extends Pick<Settled, 'settlement' | 'lines'> 
   readonly rated: RatedSettlement;
 }
 
+/** The lines of a subscription, and its id. */
+type Placed = Pick<BilledSettlement, 'lines' | 'subscription_id'>;
+
 type Charge = Extract<SettlementLine, { kind: 'charge' }>;
+type Credit = Extract<SettlementLine, { kind: 'credit' }>;
 
 /**
  * The lines of an invoice for a settlement: what was used, then what is charged, then what is given back of that. More is never given
@@ -53,18 +57,22 @@ function chargeLine(settled: BilledSettlement, charge: Charge): UnnamedLine {
 }
 
 const creditLines = (settled: BilledSettlement): readonly UnnamedLine[] =>
-  dividedCredits(settled.settlement).flatMap(({ credit, within }) => {
-    if (within === zeroText) return [];
-    const line = lineOf(settled, credit.line_item_id);
-    return {
-      ...commonOf(settled, line, credit.span),
-      kind: 'credit',
-      price_type: 'FIXED',
-      quantity: '1' as DecimalText,
-      amount: textOf(decimal(within).neg()),
-      metadata: { description: `${nameOf(line)} (Unused Time)` },
-    };
-  });
+  dividedCredits(settled.settlement).flatMap(({ credit, within }) =>
+    within === zeroText ? [] : creditLine(settled, credit, within),
+  );
+
+/** A line for money that is given back. */
+export function creditLine(settled: Placed, credit: Credit, money: DecimalText): UnnamedLine {
+  const line = lineOf(settled, credit.line_item_id);
+  return {
+    ...commonOf(settled, line, credit.span),
+    kind: 'credit',
+    price_type: 'FIXED',
+    quantity: '1' as DecimalText,
+    amount: textOf(decimal(money).neg()),
+    metadata: { description: `${nameOf(line)} (Unused Time)` },
+  };
+}
 
 /** Usage; where all of it together is committed to, what is within, what is above, and the rest that was not used (E 14.2). */
 function usageLines(settled: BilledSettlement): readonly UnnamedLine[] {
@@ -180,7 +188,7 @@ function commitmentOf({ line, net }: RatedStretch): InvoiceLine['commitment'] {
 }
 
 /** The members of every line under a line of the subscription. */
-function commonOf(settled: BilledSettlement, line: LineData | null, span: Span) {
+function commonOf(settled: Placed, line: LineData | null, span: Span) {
   const common = ofNoLine(settled, span);
   if (line === null) return common;
   const { price, entity_type, entity_id, entity_name, display_name } = line;
@@ -197,7 +205,7 @@ function commonOf(settled: BilledSettlement, line: LineData | null, span: Span) 
   };
 }
 
-const ofNoLine = ({ subscription_id }: BilledSettlement, { start, end }: Span) => ({
+const ofNoLine = ({ subscription_id }: Placed, { start, end }: Span) => ({
   subscription_id,
   subscription_line_item_id: null,
   entity_type: null,
@@ -217,6 +225,6 @@ const ofNoLine = ({ subscription_id }: BilledSettlement, { start, end }: Span) =
 });
 
 /** The line of the subscription that a settlement is about; after a change of plan it can be one of the subscription before. */
-const lineOf = ({ lines }: BilledSettlement, id: string): LineData | null => lines.get(id) ?? null;
+const lineOf = ({ lines }: Placed, id: string): LineData | null => lines.get(id) ?? null;
 
 const nameOf = (line: LineData | null): string => line?.display_name ?? 'Subscription';

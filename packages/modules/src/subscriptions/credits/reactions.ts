@@ -6,11 +6,12 @@ import { type DividedCredit, dividedCredits } from './divided-credits.ts';
 import { giveSubscriptionCredits } from './wallet-credits.ts';
 
 /**
- * Lowers what is still owed for the charges that credits are of. Returns the money by which it did, with tax: that was never
- * paid, and so goes to nobody. Repeating it does the same.
+ * Lowers what is still owed for the charges that credits are of. Returns the money that goes to nobody then, with tax, because it was
+ * never paid. Repeating it does the same.
  */
 export type LowerDebts = (
   context: ReactionContext,
+  subscriptionId: string,
   settlement: Settlement,
   credits: readonly DividedCredit[],
 ) => Promise<DecimalText>;
@@ -35,7 +36,7 @@ export const creditsOfSettlements = (lowerDebts: LowerDebts = nothingOwed) =>
           (sum, { beyond, tax }) => sum.plus(decimal(beyond)).plus(decimal(tax)),
           zero,
         );
-        const left = worth.minus(decimal(await lowerDebts(context, data, credits)));
+        const left = worth.minus(decimal(await lowerDebts(context, id, data, credits)));
         if (left.cmp(zero) <= 0) return;
         await giveSubscriptionCredits(context, id, {
           worth: { kind: 'money', amount: textOf(left) },
