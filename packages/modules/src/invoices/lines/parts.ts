@@ -24,7 +24,7 @@ export interface Part {
   readonly settled: Settled;
   /** Settlements of usage before it, which is looked at again where this one closes a period. */
   readonly earlier: readonly Settled[];
-  /** What later settlements have given back of its charges while no invoice of them was final. */
+  /** Credits by which later settlements have given back some of its charges while no invoice of them was final. */
   readonly credits: readonly DividedCredit[];
 }
 

@@ -175,12 +175,9 @@ const lineSchema = z.discriminatedUnion('kind', [
     charged: z.string(),
     credited_before: z.string(),
     amount: z.string(),
-    invoice_id: z
-      .string()
-      .optional()
-      .meta({
-        description: 'Invoice of the charge, where it is final: the credit is net of discounts',
-      }),
+    invoice_id: z.string().optional().meta({
+      description: 'Invoice of the charge, where it is final: the credit is net of discounts',
+    }),
     tax: z.string().optional().meta({ description: 'Tax that goes back with the credit' }),
   }),
   z.object({
