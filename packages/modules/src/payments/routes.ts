@@ -41,6 +41,8 @@ import { paymentView } from './view.ts';
 const tag = 'Payments';
 const idParameters = z.object({ id: referenceSchema('pay') });
 const expand = paymentExpansion.parameter;
+/** Ids that the provider has given. */
+const gatewayIds = ['gateway_payment_id', 'gateway_tracking_id'];
 
 /** The parts that the routes need from outside. */
 export interface PaymentRoutesOptions {
@@ -57,7 +59,10 @@ const readingRoutes = (provider: PaymentProvider | null) =>
       permission: 'payment:read',
       query: ofTable(paymentTable, paymentsQuerySchema.extend({ expand })),
       response: pageSchema(paymentSchema),
-      example: { names: { payment_ids: 'pay', destination_id: 'inv' } },
+      example: {
+        names: { payment_ids: 'pay', destination_id: 'inv' },
+        texts: gatewayIds,
+      },
       handle: (context, { query }) => listPayments(context, query),
     }),
 
@@ -117,6 +122,7 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
           metadata: { reference: newText('transfer') },
         },
         makes: 'pay',
+        texts: ['payment_method_id'],
       },
       handle: async (context, { body }) => {
         const id = context.newId('pay');
@@ -141,7 +147,10 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
       params: idParameters,
       body: updatePaymentSchema,
       response: paymentSchema,
-      example: { body: { metadata: { reference: newText('transfer') } } },
+      example: {
+        body: { metadata: { reference: newText('transfer') } },
+        texts: [...gatewayIds, 'payment_method_id'],
+      },
       handle: async (context, { params: { id }, body }) => {
         const outcome = await context.execute(payment, id, changePayment(id, changeOf(body)));
         return paymentView(await carriedOut(context, reacting, id, outcome));

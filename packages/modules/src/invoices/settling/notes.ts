@@ -5,6 +5,7 @@ import {
   divide,
   existing,
   invalidField,
+  notFound,
   Problem,
   refusal,
   shareOf,
@@ -38,7 +39,7 @@ export type NoteKind = AppliedNote['kind'];
 /**
  * The figures of a credit note for an invoice as it is. Each line has its share of the tax of its line. Throws 400 with
  * the pointer of a line of which less is left, and where the invoice has less money to give back, or owes less, than
- * the note says (D34, D59; E 17).
+ * the note says (D34, D59; E 17); 404 for a line that it does not have (D5).
  */
 export function noteOn(invoice: Invoice, { lines: asked, credit_note_id }: AskedNote): AppliedNote {
   const kind = noteKindOf(invoice);
@@ -145,7 +146,7 @@ function noteLine(
 ): NoteLine {
   const line = invoice.lines.find(({ id }) => id === lineId);
   const at = `/line_items/${index}`;
-  if (!line) throw invalidField(`${at}/invoice_line_item_id`, 'must be a line of the invoice');
+  if (!line) throw notFound('line of the invoice', lineId, `${at.slice(1)}/invoice_line_item_id`);
   const fault = digitsFault(amount, invoice.currency);
   if (fault) throw invalidField(`${at}/amount`, fault);
   const noted = [...invoice.notes.flatMap(({ lines }) => lines), ...before];
