@@ -113,7 +113,10 @@ test('lines are held to what earlier notes have left of them, whatever is left o
 test('a line of another invoice, and more digits than the currency has, are refused', () => {
   const state = after(invoiced({ currency: 'jpy', lines: [{ amount: '100' }] }, ['100']));
   const other = problemOf(() => noteOn(state, asked({ line_9: '1' })));
-  assert.equal([other.code, other.details?.field], ['not_found', 'line_items/0/invoice_line_item_id']);
+  assert.equal(
+    [other.code, other.details?.field],
+    ['not_found', 'line_items/0/invoice_line_item_id'],
+  );
   const digits = problemOf(() => noteOn(state, asked({ line_1: '0.5' })));
   assert.is(digits.errors?.[0]?.pointer, '/line_items/0/amount');
 });
