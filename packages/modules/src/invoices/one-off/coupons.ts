@@ -94,7 +94,7 @@ export const givenCoupons = (
   }));
 
 /**
- * Redeems coupons for an invoice that is about to be recorded, each once however many lines it is for (E 20). The last of what
+ * Redeems coupons for an invoice that is about to be recorded; one that is named twice was redeemed before (E 20). The last of what
  * can fail before that, so that none is redeemed for nothing.
  */
 export async function redeemNamed(
@@ -102,10 +102,7 @@ export async function redeemNamed(
   id: InvoiceId,
   named: readonly NamedCoupon[],
 ): Promise<void> {
-  const redeemed = new Set<string>();
   for (const { coupon, pointer } of named) {
-    if (redeemed.has(coupon.id)) continue;
-    redeemed.add(coupon.id);
     await context.execute(
       couponRedemptions,
       coupon.id,
