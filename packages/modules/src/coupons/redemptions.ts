@@ -195,12 +195,21 @@ export const dueInvoices = (state: RedemptionsState, now: Instant): readonly Pen
 export const settleRedemptions =
   (kept: readonly SubscriptionId[], released: readonly SubscriptionId[]): Decided =>
   (state) => {
-    const pending = new Set<string>(state?.pending.map((each) => each.subscription_id));
-    const of = (ids: readonly SubscriptionId[]) => ids.filter((id) => pending.has(id));
-    const data = { kept: of(kept), released: of(released) };
-    const isNothing = data.kept.length + data.released.length === 0;
-    return isNothing ? [] : [{ type: 'RedemptionsSettled', data }];
+    const pending = (state?.pending ?? []).map((each) => each.subscription_id);
+    const data = stillPending(pending, kept, released);
+    return data === null ? [] : [{ type: 'RedemptionsSettled', data }];
   };
+
+/** Those of some redemptions that are not settled yet; null where there are none. */
+function stillPending<RedeemerId>(
+  pending: readonly RedeemerId[],
+  kept: readonly RedeemerId[],
+  released: readonly RedeemerId[],
+): { kept: RedeemerId[]; released: RedeemerId[] } | null {
+  const of = (ids: readonly RedeemerId[]) => ids.filter((id) => pending.includes(id));
+  const data = { kept: of(kept), released: of(released) };
+  return data.kept.length + data.released.length === 0 ? null : data;
+}
 
 /** Gives one redemption back. Whoever asks does so once. */
 export const returnRedemption =
@@ -214,11 +223,9 @@ export const returnRedemption =
 export const settleInvoices =
   (kept: readonly InvoiceId[], released: readonly InvoiceId[]): Decided =>
   (state) => {
-    const pending = new Set<string>(state?.invoices.map((each) => each.invoice_id));
-    const of = (ids: readonly InvoiceId[]) => ids.filter((id) => pending.has(id));
-    const data = { kept: of(kept), released: of(released) };
-    const isNothing = data.kept.length + data.released.length === 0;
-    return isNothing ? [] : [{ type: 'InvoiceRedemptionsSettled', data }];
+    const pending = (state?.invoices ?? []).map((each) => each.invoice_id);
+    const data = stillPending(pending, kept, released);
+    return data === null ? [] : [{ type: 'InvoiceRedemptionsSettled', data }];
   };
 
 /** Gives the redemption by an invoice back. Whoever asks does so once. */

@@ -7,7 +7,7 @@ import {
   where,
 } from '@counterfoil/engine/define';
 import type { z } from 'zod';
-import { customerWith } from '../customers/index.ts';
+import { customersWith } from '../customers/index.ts';
 import { foundById } from '../record/index.ts';
 import { invoiceExpansion } from './expansion.ts';
 import type { InvoiceState } from './invoice.ts';
@@ -81,12 +81,3 @@ const invoiceFilters = (search: InvoiceSearch): FilterOf<typeof invoiceTable>[] 
   ...where('period_end', 'gte', search.period_end_gte),
   ...where('period_end', 'lte', search.period_end_lte),
 ];
-
-async function customersWith(
-  context: RequestContext,
-  externalId: string | undefined,
-): Promise<string[] | undefined> {
-  if (externalId === undefined) return undefined;
-  const id = await customerWith(context, externalId);
-  return id === null ? [] : [id];
-}
