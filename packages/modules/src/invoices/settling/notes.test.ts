@@ -89,6 +89,17 @@ test('the tax goes with what is credited, and all of it with all of the line', (
   assert.is(rest.lines[0]?.tax, '0');
 });
 
+test('of the worked month, a note of 20 on the base gives 22 back, and 93.78 are left (E 31)', () => {
+  const lines = [
+    { price_type: 'USAGE' as const, amount: '22', discount: '2.2', credits: '5', tax: '1.98' },
+    { amount: '100', discount: '10', tax: '9' },
+  ];
+  const figures = { lines, taken: [taken('a', '5', '5')] };
+  const state = applied(invoiced(figures, ['115.78']), { line_2: '20' });
+  assert.equal([state.notes[0]?.amount, state.notes[0]?.given_back], ['22', []]);
+  assert.is(maximumOf(state, 'REFUND'), '93.78');
+});
+
 test('the same line twice in one note is limited as one', () => {
   const state = after(invoiced({ lines: [{ amount: '60' }, { amount: '50' }] }, ['110']));
   const twice = {
