@@ -18,7 +18,29 @@ const shown = (each: Invoice) =>
     each.lines.map(({ kind, amount }) => `${kind} ${amount}`).join(', '),
   ].join(': ');
 
+type Call = Awaited<ReturnType<typeof invoiceWorld>>['call'];
+
 const byRoute = (id: string) => ({ params: { id } });
+
+/** Gives the line of a subscription under a price another amount. */
+async function priced(call: Call, id: string, priceId: string, amount: string): Promise<void> {
+  const found = await call<{ items: { id: string; price_id: string }[] }>(
+    'POST /subscriptions/lineitems/search',
+    { body: { subscription_ids: [id] } },
+  );
+  const line = found.items.find(({ price_id }) => price_id === priceId);
+  await call('PUT /subscriptions/lineitems/{id}', {
+    ...byRoute(line?.id ?? ''),
+    body: { amount },
+  });
+}
+
+/** Ends a subscription at once, and gives back what is not used. */
+const endedNow = (call: Call, id: string) =>
+  call('POST /subscriptions/{id}/cancel', {
+    ...byRoute(id),
+    body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
+  });
 
 test('a trial bills nothing before its end, which opens the first period', async () => {
   const { create, pass, invoices } = await invoiceWorld();
@@ -76,10 +98,7 @@ test('a cancellation bills what was used, and what it gives back goes to the wal
   use(300, day(1, 3));
   await pass(day(1, 16, 12));
   await pay();
-  await call('POST /subscriptions/{id}/cancel', {
-    ...byRoute(id),
-    body: { cancellation_type: 'immediate', proration_behavior: 'create_prorations' },
-  });
+  await endedNow(call, id);
   await settle();
   assert.equal((await invoices()).map(shown), [
     'SUBSCRIPTION_CREATE: SUBSCRIPTION: FINALIZED: fixed 100',
@@ -96,15 +115,7 @@ test('a price that changes gives back what was charged on the invoice that charg
   const { create, call, pass, invoices, settle, basePriceId } = await invoiceWorld();
   const { id } = await create({ proration_behavior: 'create_prorations' });
   await pass(day(1, 16, 12));
-  const found = await call<{ items: { id: string; price_id: string }[] }>(
-    'POST /subscriptions/lineitems/search',
-    { body: { subscription_ids: [id] } },
-  );
-  const line = found.items.find(({ price_id }) => price_id === basePriceId);
-  await call('PUT /subscriptions/lineitems/{id}', {
-    ...byRoute(line?.id ?? ''),
-    body: { amount: '300' },
-  });
+  await priced(call, id, basePriceId, '300');
   await settle();
   const last = (await invoices()).at(-1);
   assert.is(last && shown(last), 'SUBSCRIPTION_UPDATE: ONE_OFF: FINALIZED: fixed 150, credit -50');
@@ -118,15 +129,7 @@ test('a price that falls gives back all that was paid less what is charged, net 
   const { id } = await create({ coupons: [ten], proration_behavior: 'create_prorations' });
   await pass(day(1, 16, 12));
   await pay();
-  const found = await call<{ items: { id: string; price_id: string }[] }>(
-    'POST /subscriptions/lineitems/search',
-    { body: { subscription_ids: [id] } },
-  );
-  const line = found.items.find(({ price_id }) => price_id === basePriceId);
-  await call('PUT /subscriptions/lineitems/{id}', {
-    ...byRoute(line?.id ?? ''),
-    body: { amount: '40' },
-  });
+  await priced(call, id, basePriceId, '40');
   await settle();
   const last = (await invoices()).at(-1);
   assert.is(last && shown(last), 'SUBSCRIPTION_UPDATE: ONE_OFF: FINALIZED: fixed 20, credit -20');
@@ -148,8 +151,7 @@ test('what was never paid lowers the invoice that it is owed on, and no wallet g
   const paid = settlePayment({ payment_id: 'pay_1', method: 'OFFLINE', amount });
   await request().execute(invoice, first.id, paid);
   await pass(day(1, 16, 12));
-  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
-  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await endedNow(call, id);
   await settle();
   const [after] = await invoices();
   const { amount_remaining, adjustment_amount } = amountsOf(after ?? first);
@@ -163,8 +165,7 @@ test('what is given back of a draft is a line of it (D33)', async () => {
   const { id: ten } = await coupon();
   const { id } = await create({ coupons: [ten] });
   await pass(day(2, 1, 1));
-  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
-  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await endedNow(call, id);
   await settle();
   assert.equal((await request().load(subscription, id))?.wallets, []);
   await pass(day(2, 1, 2));
@@ -181,8 +182,7 @@ test('a cancellation right after the beginning gives back what its invoice comes
   const { create, call, coupon, invoices, settle, request } = await invoiceWorld();
   const { id: ten } = await coupon();
   const { id } = await create({ coupons: [ten] });
-  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
-  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await endedNow(call, id);
   await settle();
   const [first] = await invoices();
   assert.is(
@@ -207,8 +207,7 @@ test('what a credit note has given back does not come back a second time', async
   const lines = [{ line_id, amount: '80' as typeof total }];
   await request().execute(invoice, first.id, applyNote({ credit_note_id: 'cn_1', lines }));
   await pass(day(1, 16, 12));
-  const body = { cancellation_type: 'immediate', proration_behavior: 'create_prorations' };
-  await call('POST /subscriptions/{id}/cancel', { ...byRoute(id), body });
+  await endedNow(call, id);
   await settle();
   // Of the 90 that were paid before tax 45 are not used, but 10 are left.
   const given = (await request().load(subscription, id))?.wallets[0] ?? '';
