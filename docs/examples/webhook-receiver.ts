@@ -30,6 +30,8 @@ interface Place {
  * says (`kind`). All other events show the state of a record.
  */
 export const entryTypes: ReadonlySet<string> = new Set([
+  'invoice.communication.triggered',
+  'invoice.payment.overdue',
   'ledger.checkpoint.created',
   'message.exhausted',
   'subscription.phase.created',

@@ -55,7 +55,8 @@ function specifiedFields(): Map<string, readonly string[]> {
 
 /** Resources and fields that are not served yet. */
 const toCome = [
-  ...['Invoice', 'InvoiceLineItem', 'CouponApplication', 'Tax', 'CreditNote', 'ScheduledTask'],
+  ...['InvoiceLineItem.usage_analytics', 'InvoiceLineItem.usage_breakdown'],
+  ...['Tax', 'ScheduledTask'],
   ...['Subscription.auto_invoice_threshold', 'Subscription.latest_invoice'],
 ];
 

@@ -3,6 +3,8 @@ import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/mo
 import { accountFields } from './fields/accounts.ts';
 import { catalogueFields } from './fields/catalogue.ts';
 import { eventFields } from './fields/events.ts';
+import { invoiceFields } from './fields/invoices.ts';
+import { paymentFields } from './fields/payments.ts';
 import { subscriptionFields } from './fields/subscriptions.ts';
 import { usageFields } from './fields/usage.ts';
 import { walletFields } from './fields/wallets.ts';
@@ -16,6 +18,7 @@ const tags = {
   Costsheets: 'What usage costs the seller, by price',
   Coupons: 'Discounts by amount or percentage',
   'Credit grants': 'Credits that an offer gives, once or in every period',
+  'Credit notes': 'What is given back, or not asked for, of invoices',
   Customers: 'Those who are billed',
   Entitlements: 'The features that an offer includes, with their limits',
   Environments: 'Separate sets of records within a tenant, such as for tests',
@@ -23,12 +26,15 @@ const tags = {
   Events: 'The public events in the order of the log, and the schemas of their bodies',
   Features: 'Functions that customers may use: switched, counted or configured',
   Groups: 'Names under which features or prices are shown together',
+  Invoices: 'What customers owe, line by line, and what became of it',
   'Ledger checkpoints': 'Signed states of the log, for those who audit it',
   Meters: 'Rules that make a figure of usage events',
+  Payments: 'Money that customers pay, and what became of it',
   Plans: 'Offers that customers subscribe to, with prices, entitlements and credit grants',
   Prices: 'Amounts per unit, package or tier, and quotes of them',
   'Pricing units': 'Own units of price, such as tokens, with a rate to a currency',
   Roles: 'Named sets of rights',
+  Settings: 'What an environment does in its own way, such as the numbers of invoices',
   Subscriptions: 'Plans that customers have, their lines, periods and what was charged for them',
   Taxes: 'Tax rates, and where they apply',
   Tenants: 'The organisation that the API key belongs to',
@@ -45,6 +51,7 @@ const tags = {
 /** Words of paths that are not the names of their records. */
 const pathWords = {
   costs: 'costsheets',
+  creditnotes: 'credit-notes',
   creditgrants: 'credit-grants',
   rbac: '',
   secrets: '',
@@ -64,6 +71,8 @@ export const apiInfo: ApiInfo = {
     ...usageFields,
     ...eventFields,
     ...subscriptionFields,
+    ...invoiceFields,
+    ...paymentFields,
   },
 };
 

@@ -279,6 +279,7 @@ function actByItself(
     store,
     reactions: slices.flatMap((slice) => slice.reactions ?? []),
     reader: readers.reader,
+    factsOf,
     metrics,
   });
   started.add(reactions, stop);
@@ -287,7 +288,7 @@ function actByItself(
     ...common,
     time,
     work: slices.flatMap((slice) => slice.dueWork ?? []),
-    run: dueRunner({ streams, log, metrics, factsOf }),
+    run: dueRunner({ streams, log, metrics, reader: readers.reader, factsOf }),
     isActive: () => areClocksKnown && common.isActive(),
   };
   const mayAdvance = () => due.isActive() && isLevel(projector);
@@ -301,6 +302,7 @@ function actByItself(
       ...common,
       work: factWork,
       tracker,
+      reader: readers.reader,
       factsOf,
       time,
       metrics,

@@ -22,3 +22,12 @@ export function minuteOfDay(at: Instant, zone: string): number {
   const { hour, minute } = zoned(at, zone);
   return hour * 60 + minute;
 }
+
+/** The day that a zone's calendar shows at an instant. */
+export function dayIn(
+  at: Instant,
+  zone: string,
+): { readonly year: number; readonly month: number; readonly day: number } {
+  const { year, month, day } = zoned(at, zone);
+  return { year, month, day };
+}

@@ -42,6 +42,15 @@ export type IdPrefix =
   | 'addon_assoc'
   | 'coupon_assoc'
   | 'cga'
+  | 'inv'
+  | 'inv_line'
+  | 'coupon_app'
+  | 'taxapp'
+  | 'pay'
+  | 'attempt'
+  | 'cn'
+  | 'cn_line'
+  | 'setting'
   | 'webhook'
   | 'wtask'
   | 'esub'
@@ -85,6 +94,14 @@ export type PhaseId = Id<'phase'>;
 export type CouponAssociationId = Id<'coupon_assoc'>;
 export type AddonAssociationId = Id<'addon_assoc'>;
 export type GrantApplicationId = Id<'cga'>;
+export type InvoiceId = Id<'inv'>;
+export type InvoiceLineId = Id<'inv_line'>;
+export type CouponApplicationId = Id<'coupon_app'>;
+export type AppliedTaxId = Id<'taxapp'>;
+export type PaymentId = Id<'pay'>;
+export type PaymentAttemptId = Id<'attempt'>;
+export type CreditNoteId = Id<'cn'>;
+export type CreditNoteLineId = Id<'cn_line'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

@@ -1,6 +1,6 @@
 export * from './aggregate.ts';
 export * from './brand.ts';
-export { minuteOfDay } from './calendar.ts';
+export { dayIn, minuteOfDay } from './calendar.ts';
 export * from './canonical-json.ts';
 export * from './conditions.ts';
 export * from './decimal.ts';

@@ -11,6 +11,7 @@ import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
+import { type CreditNoteRoutes, creditNotes } from './credit-notes/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
 import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-checks/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
@@ -18,11 +19,14 @@ import { type EnvironmentCloneRoutes, environmentClones } from './environment-cl
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
+import { type InvoiceRoutes, invoices } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
+import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
+import { type SettingRoutes, settings } from './settings/index.ts';
 import {
   chargesOf,
   grantsOf,
@@ -40,17 +44,21 @@ export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
 export * from './clocks/index.ts';
 export * from './coupons/index.ts';
+export * from './credit-notes/index.ts';
 export * from './customers/index.ts';
 export * from './entitlement-checks/index.ts';
 export * from './events/index.ts';
 export * from './features/index.ts';
 export * from './folding-packages.ts';
 export * from './groups/index.ts';
+export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
+export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
 export * from './secrets.ts';
+export * from './settings/index.ts';
 export * from './subscriptions/index.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
@@ -75,6 +83,10 @@ export type ApiRoutes = TenancyRoutes &
   ClockRoutes &
   WalletRoutes &
   SubscriptionRoutes &
+  InvoiceRoutes &
+  PaymentRoutes &
+  CreditNoteRoutes &
+  SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
   CheckpointRoutes &
@@ -95,6 +107,8 @@ export interface ModulesOptions {
   readonly broker?: EventBroker | undefined;
   /** Left out where downstream systems get no credentials. */
   readonly gateway?: EventGateway | undefined;
+  /** The gateway that takes cards; left out where an installation has none. */
+  readonly paymentProvider?: PaymentProvider | null;
 }
 
 const withoutSecrets = (): never => {
@@ -122,6 +136,7 @@ const businessModules = ({
   directory,
   clocks,
   gateway,
+  paymentProvider = null,
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
@@ -137,10 +152,14 @@ const businessModules = ({
   catalogTransfer,
   environmentClones({ directory }),
   environmentClocks({ clocks }),
+  settings,
   wallets,
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
   subscriptions,
+  invoices,
+  payments({ provider: paymentProvider }),
+  creditNotes,
   checkpoints,
 ];
 

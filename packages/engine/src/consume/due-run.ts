@@ -1,8 +1,7 @@
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import type { Streams } from '../decide/streams.ts';
-import { workContext } from '../decide/work-context.ts';
+import { type WorkReads, workContext } from '../decide/work-context.ts';
 import type { DueWork } from '../define/due-work.ts';
-import type { FactsOf } from '../intake/fact-reads.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
@@ -17,16 +16,14 @@ export type DueOutcome =
 /** Runs the work of one row. It never rejects. */
 export type RunDueWork = (work: DueWork, row: DueRow) => Promise<DueOutcome>;
 
-interface DueRunOptions {
+interface DueRunOptions extends WorkReads {
   readonly streams: Streams;
   readonly log: Log;
   readonly metrics?: Metrics;
-  /** Left out where no work reads facts. */
-  readonly factsOf?: FactsOf;
 }
 
 /** Returns what runs the work of rows, under keys that follow from the row and its time. */
-export function dueRunner({ streams, log, metrics, factsOf }: DueRunOptions): RunDueWork {
+export function dueRunner({ streams, log, metrics, reader, factsOf }: DueRunOptions): RunDueWork {
   const done = metrics?.counter({
     name: 'counterfoil_due_work_total',
     help: 'Work that became due and was done, by kind and outcome',
@@ -40,6 +37,7 @@ export function dueRunner({ streams, log, metrics, factsOf }: DueRunOptions): Ru
     };
     let position: Position | null = null;
     const context = workContext(streams, scope, {
+      reader,
       factsOf,
       // A row that still shows what has been done since leads to the same key, and so to nothing.
       occasion: {

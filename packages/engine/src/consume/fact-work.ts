@@ -2,6 +2,7 @@ import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import { type Connection, connect } from '../database/database.ts';
 import type { Streams } from '../decide/streams.ts';
 import { workContext } from '../decide/work-context.ts';
+import type { Place, Reader } from '../define/context.ts';
 import type { FactWork } from '../define/fact-work.ts';
 import type { FactsOf } from '../intake/fact-reads.ts';
 import type { FillingTracker } from '../intake/filling-tracker.ts';
@@ -20,6 +21,7 @@ export interface FactWorkOptions extends WorkRoundsOptions {
   readonly work: readonly FactWork[];
   readonly streams: Streams;
   readonly tracker: Pick<FillingTracker, 'schemaOf'>;
+  readonly reader: (place: Place) => Reader;
   readonly factsOf: FactsOf;
   readonly metrics?: Metrics;
 }
@@ -95,11 +97,11 @@ class Rounds {
 
   /** Runs the work of a mark. It never rejects; false where the mark has to stay. */
   async #run(work: FactWork, { id, tenant_id, environment_id }: Mark): Promise<boolean> {
-    const { streams, factsOf, log } = this.#options;
+    const { streams, reader, factsOf, log } = this.#options;
     const correlationId = `facts ${work.name}`;
     const scope = { tenantId: tenant_id, environmentId: environment_id, correlationId };
     try {
-      await work.run(workContext(streams, scope, { factsOf }), id);
+      await work.run(workContext(streams, scope, { reader, factsOf }), id);
       this.#count(work.name, 'done');
       return true;
     } catch (error) {

@@ -3,6 +3,7 @@ import { react } from '../decide/react.ts';
 import type { Streams } from '../decide/streams.ts';
 import type { Place, Reader } from '../define/context.ts';
 import type { Reaction, Reconciliation } from '../define/reaction.ts';
+import type { FactsOf } from '../intake/fact-reads.ts';
 import { stampedEvent } from '../log/decode.ts';
 import { eventsOf, positionAfter } from '../log/follow.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
@@ -32,6 +33,8 @@ export interface ReactionTools {
   readonly streams: Streams;
   readonly places: ReactionPlaces;
   readonly reader: (place: Place) => Reader;
+  /** Left out where no reaction reads facts. */
+  readonly factsOf?: FactsOf;
   readonly projected: ProjectedPosition;
   /** True in the one process that works; others stand by. */
   readonly isActive: () => boolean;
@@ -196,19 +199,18 @@ export class RunningReaction {
   }
 
   async #handle(event: StoredEvent): Promise<void> {
-    const { streams, reader, onHandled } = this.#tools;
+    const { streams, reader, factsOf, onHandled } = this.#tools;
     const { name, aggregate } = this.reaction;
-    const { tenant_id, environment_id, $correlationId: correlationId } = event.metadata;
+    const { $correlationId: correlationId } = event.metadata;
     const id = parseStreamName(event.stream)?.id ?? '';
     try {
       const stamped = stampedEvent(aggregate, event);
       const placed = { ...stamped, aggregate_id: id, revision: event.revision };
-      const read = reader(scopeOf({ tenant_id, environment_id }));
       const onWritten = (position: Position): void => {
         if (position > this.written) this.written = position;
       };
       const caused = { correlationId, causationId: event.id };
-      await react(streams, this.reaction, placed, { ...caused, read, onWritten });
+      await react(streams, this.reaction, placed, { ...caused, reader, factsOf, onWritten });
       onHandled(name, 'done');
     } catch (error) {
       onHandled(name, 'failed');

@@ -1,14 +1,12 @@
 import type { EnvironmentId, EventCatalogue, EventOf } from '@counterfoil/kernel';
-import type { Reader } from '../define/context.ts';
 import type { Reaction, ReactionEvent } from '../define/reaction.ts';
 import type { Position } from '../log/types.ts';
 import { placeOf } from '../stream-cache/stream-state.ts';
 import type { Streams } from './streams.ts';
-import { systemContext } from './system-context.ts';
+import { type WorkReads, workContext } from './work-context.ts';
 
 /** The circumstances of handling an event, which differ between a request and the projector. */
-interface Circumstances {
-  readonly read: Reader;
+interface Circumstances extends WorkReads {
   readonly correlationId: string;
   readonly causationId: string;
   readonly onWritten?: (position: Position, isNew: boolean) => void;
@@ -23,7 +21,7 @@ export async function react(
   streams: Streams,
   { name, aggregate, on }: Reaction,
   event: ReactionEvent<EventOf<EventCatalogue>>,
-  { read, onWritten, ...caused }: Circumstances,
+  { reader, factsOf, onWritten, ...caused }: Circumstances,
 ): Promise<void> {
   const handle = Object.hasOwn(on, event.type) ? on[event.type] : undefined;
   if (!handle) return;
@@ -31,13 +29,15 @@ export async function react(
   const environmentId = environment_id ?? (tenantId as string as EnvironmentId);
   const owner = aggregate.scope === 'tenant' ? tenantId : environmentId;
   const place = placeOf(aggregate, owner, event.aggregate_id);
-  const context = systemContext(
+  const context = workContext(
     streams,
     { tenantId, environmentId, actor, ...caused },
     {
+      reader,
+      factsOf,
       occasion: { job: `reaction ${name}`, key: `${place.name}@${event.revision}` },
       ...(onWritten ? { onWritten } : {}),
     },
   );
-  await handle(event, { ...context, now: streams.clock.now(environmentId), read });
+  await handle(event, context);
 }

@@ -1,6 +1,6 @@
 import type { Aggregate, AnyAggregate, EventCatalogue } from '@counterfoil/kernel';
 import type { ReservationClaims } from '../constraints/claims.ts';
-import type { Records } from '../define/request-context.ts';
+import type { Records } from '../define/asking-context.ts';
 import { isRecordId } from '../log/stream-name.ts';
 import type { Position } from '../log/types.ts';
 import type { Writer } from './command.ts';

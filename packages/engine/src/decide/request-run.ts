@@ -11,6 +11,7 @@ import {
   invariant,
   randomId,
 } from '@counterfoil/kernel';
+import type { HistoryRange, Records } from '../define/asking-context.ts';
 import type {
   ChainLink,
   CommandContext,
@@ -23,17 +24,14 @@ import type {
 } from '../define/context.ts';
 import type { AnyIntake, FactReads } from '../define/intake.ts';
 import type { Reaction } from '../define/reaction.ts';
-import type { HistoryRange, Records, RequestContext } from '../define/request-context.ts';
+import type { RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
 import { type FactReadSide, factReads } from '../intake/fact-reads.ts';
 import type { IntakeWriter } from '../intake/intake-writer.ts';
-import { belongsTo, stampedEvent } from '../log/decode.ts';
-import { chainStart } from '../log/hash-chain.ts';
 import { isRecordId } from '../log/stream-name.ts';
 import type { Position, RequestFingerprint } from '../log/types.ts';
-import { placeOf } from '../stream-cache/stream-state.ts';
 import { type Cause, preparedFrom, type RawEvent, runPrepared } from './command.ts';
-import { readFailure } from './problems.ts';
+import { chainOf, historyOf } from './history.ts';
 import type { PublicBytesQuota } from './public-bytes-quota.ts';
 import { react } from './react.ts';
 import {
@@ -169,7 +167,8 @@ export class RequestRunner implements RequestRun, RequestContext {
     { events, revision }: Outcome<unknown, EventOf<EventCatalogue>>,
   ): Promise<void> {
     const circumstances = {
-      read: this.read,
+      reader: () => this.read,
+      factsOf: (_place: Place, upTo: Position | null) => this.#factsUpTo(upTo),
       correlationId: this.requestId,
       causationId: this.requestId,
       onWritten: (position: Position, isNew: boolean) => this.#note(position, isNew),
@@ -242,12 +241,20 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   get facts(): FactReads {
+    return this.#factsUpTo(null);
+  }
+
+  async factsByNow(): Promise<FactReads> {
+    return this.#factsUpTo(await this.#options.streams.store.head());
+  }
+
+  #factsUpTo(position: Position | null): FactReads {
     const progress = this.#progress;
     return factReads({
       side: this.#facts.reads,
       store: this.#options.streams.store,
       caller: this.principal,
-      minimumPosition: this.#request.minimumPosition,
+      minimumPosition: position ?? this.#request.minimumPosition,
       onRead: (position) => {
         if (progress.readAt === null || position < progress.readAt) progress.readAt = position;
       },
@@ -260,53 +267,24 @@ export class RequestRunner implements RequestRun, RequestContext {
     return facts;
   }
 
-  async *history<Catalogue extends EventCatalogue, State>(
+  history<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
-    range: HistoryRange = {},
+    range?: HistoryRange,
   ): AsyncIterable<HistoryEvent<EventOf<Catalogue>>> {
-    for await (const link of this.chain(aggregate, id, range)) {
-      if (link.kind === 'event') yield link.event;
-    }
+    const any: AnyAggregate = aggregate;
+    const events = historyOf(this.#options.streams.store, any, this.#scope(any), id, range);
+    return events as AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
   }
 
-  async *chain<Catalogue extends EventCatalogue, State>(
+  chain<Catalogue extends EventCatalogue, State>(
     aggregate: Aggregate<string, Catalogue, State>,
     id: string,
-    range: HistoryRange = {},
+    range?: HistoryRange,
   ): AsyncIterable<ChainLink<EventOf<Catalogue>>> {
-    if (!isRecordId(id)) return;
     const any: AnyAggregate = aggregate;
-    const { store } = this.#options.streams;
-    const { name } = placeOf(any, this.#scope(any), id);
-    try {
-      // The event before the first is read for its hash alone.
-      const { from = 0, maximum = Number.MAX_SAFE_INTEGER - 1 } = range;
-      const extra = from > 0 ? 1 : 0;
-      const wanted = { from: from - extra, maximum: maximum + extra };
-      let previous = chainStart;
-      for await (const stored of store.readStream(name, wanted)) {
-        if (stored.revision < from) {
-          previous = stored.metadata.hash;
-          continue;
-        }
-        const event: HistoryEvent<RawEvent> = {
-          ...stampedEvent(any, stored),
-          event_id: stored.id,
-          aggregate_id: id,
-          revision: stored.revision,
-          position: String(stored.position),
-          hash: stored.metadata.hash,
-          previous_hash: previous,
-        };
-        previous = stored.metadata.hash;
-        yield belongsTo(any, stored)
-          ? { kind: 'event', event: event as HistoryEvent<EventOf<Catalogue>> }
-          : { kind: 'kept', event };
-      }
-    } catch (error) {
-      throw readFailure(error);
-    }
+    const links = chainOf(this.#options.streams.store, any, this.#scope(any), id, range);
+    return links as AsyncIterable<ChainLink<EventOf<Catalogue>>>;
   }
 
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null> {

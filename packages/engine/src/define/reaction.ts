@@ -5,8 +5,8 @@ import type {
   EventOf,
   Stamped,
 } from '@counterfoil/kernel';
-import type { CommandContext } from './context.ts';
 import type { AnyProjection } from './projection.ts';
+import type { WorkContext } from './work-context.ts';
 
 /** An event with its place in the stream of its record, as a reaction is handed it. */
 export type ReactionEvent<Event> = Stamped<Event> & {
@@ -19,7 +19,7 @@ export type ReactionEvent<Event> = Stamped<Event> & {
  * event, so that handling the event once more executes and names the same. `load` gives the latest
  * state, which may be later than the event; `read` shows at least the event.
  */
-export type ReactionContext = CommandContext;
+export type ReactionContext = WorkContext;
 
 /** Agreement with something outside of the log, which others may change or lose. */
 export interface Reconciliation<State> {

@@ -7,10 +7,14 @@ export { coupon, couponRecords, discountData, repetitionData } from './coupon.ts
 export {
   assertRedeemable,
   couponRedemptions,
+  dueInvoices,
   duePending,
   redeemCoupon,
+  redeemForInvoice,
   redemptionsTable,
+  returnOfInvoice,
   returnRedemption,
+  settleInvoices,
   settleRedemptions,
 } from './redemptions.ts';
 export { couponSchema } from './schema.ts';

@@ -6,9 +6,11 @@ import {
   type EventOf,
   existing,
   type Instant,
+  type InvoiceId,
   invalidOperation,
   type RecordStamps,
   referenceSchema,
+  type Stamp,
   type SubscriptionId,
   shiftedBy,
   updatedStamps,
@@ -18,6 +20,7 @@ import type { RecordOf } from '../record/index.ts';
 import type { couponRecords } from './coupon.ts';
 
 const redemptionShape = { subscription_id: referenceSchema('subs') } as const;
+const invoiceId = referenceSchema('inv');
 
 const events = {
   /** A coupon is redeemed for a subscription, which is about to be recorded. */
@@ -26,6 +29,13 @@ const events = {
   RedemptionsSettled: z.object({
     kept: z.array(redemptionShape.subscription_id),
     released: z.array(redemptionShape.subscription_id),
+  }),
+  /** A coupon is redeemed for an invoice of its own, which is about to be recorded. */
+  CouponRedeemedOnce: z.object({ invoice_id: invoiceId }),
+  /** The same for redemptions by invoices. */
+  InvoiceRedemptionsSettled: z.object({
+    kept: z.array(invoiceId),
+    released: z.array(invoiceId),
   }),
 } as const;
 export type RedemptionEvent = EventOf<typeof events>;
@@ -36,12 +46,26 @@ interface Pending {
   readonly at: Instant;
 }
 
+/** The same of one by an invoice. */
+interface PendingInvoice {
+  readonly invoice_id: InvoiceId;
+  readonly at: Instant;
+}
+
 /** The redemptions of a coupon, counted. */
 interface Redemptions extends RecordStamps {
   readonly total: number;
   readonly pending: readonly Pending[];
+  readonly invoices: readonly PendingInvoice[];
 }
 type RedemptionsState = Redemptions | null;
+
+const unredeemed = (stamp: Stamp): Redemptions => ({
+  ...createdStamps(stamp),
+  total: 0,
+  pending: [],
+  invoices: [],
+});
 
 /**
  * The redemptions of one coupon; its id is that of the coupon. They have a stream of their own, so that the coupon's does not
@@ -57,7 +81,7 @@ export const couponRedemptions = aggregate({
     switch (event.type) {
       case 'CouponRedeemed': {
         const { subscription_id } = event.data;
-        const before = state ?? { ...createdStamps(stamp), total: 0, pending: [] };
+        const before = state ?? unredeemed(stamp);
         return {
           ...before,
           ...updatedStamps(stamp),
@@ -76,6 +100,27 @@ export const couponRedemptions = aggregate({
           pending: state.pending.filter(({ subscription_id }) => !done.has(subscription_id)),
         };
       }
+      case 'CouponRedeemedOnce': {
+        const before = state ?? unredeemed(stamp);
+        const redeemed = { ...event.data, at: stamp.occurred_at };
+        return {
+          ...before,
+          ...updatedStamps(stamp),
+          total: before.total + 1,
+          invoices: [...before.invoices, redeemed],
+        };
+      }
+      case 'InvoiceRedemptionsSettled': {
+        if (state === null) return state;
+        const { kept, released } = event.data;
+        const done = new Set<string>([...kept, ...released]);
+        return {
+          ...state,
+          ...updatedStamps(stamp),
+          total: state.total - released.length,
+          invoices: state.invoices.filter(({ invoice_id }) => !done.has(invoice_id)),
+        };
+      }
       default:
         return event satisfies never;
     }
@@ -84,11 +129,11 @@ export const couponRedemptions = aggregate({
 
 type Decided = Decision<RedemptionsState, RedemptionEvent>;
 
-type Redeemed = RecordOf<typeof couponRecords>;
+type Coupon = RecordOf<typeof couponRecords>;
 
 /** Lets a coupon be redeemed by its own terms: it is published, and within its dates (E 20 B). Throws a Problem that names the field. */
 export function assertRedeemable(
-  { id, status, redeem_after, redeem_before }: Redeemed,
+  { id, status, redeem_after, redeem_before }: Coupon,
   at: Instant,
   field: string,
 ): void {
@@ -108,40 +153,68 @@ export function assertRedeemable(
  * limit is kept, however many ask at once.
  */
 export const redeemCoupon =
-  (coupon: Redeemed, subscription_id: SubscriptionId, field: string): Decided =>
+  (coupon: Coupon, subscription_id: SubscriptionId, field: string): Decided =>
   (state, at) => {
     if (state?.pending.some((each) => each.subscription_id === subscription_id)) return [];
-    assertRedeemable(coupon, at, field);
-    const { id, max_redemptions } = coupon;
-    if (max_redemptions !== null && (state?.total ?? 0) >= max_redemptions) {
-      throw invalidOperation(`The coupon ${id} was redeemed ${max_redemptions} times already.`, {
-        reason: 'limit_reached',
-        limit: max_redemptions,
-        field,
-      });
-    }
+    assertRoom(coupon, state, at, field);
     return [{ type: 'CouponRedeemed', data: { subscription_id } }];
   };
+
+/** Redeems a coupon for an invoice that belongs to no subscription, once, as for a subscription. */
+export const redeemForInvoice =
+  (coupon: Coupon, invoice_id: InvoiceId, field: string): Decided =>
+  (state, at) => {
+    if (state?.invoices.some((each) => each.invoice_id === invoice_id)) return [];
+    assertRoom(coupon, state, at, field);
+    return [{ type: 'CouponRedeemedOnce', data: { invoice_id } }];
+  };
+
+/** Lets a coupon be redeemed once more. Throws 400 where its terms do not allow it now, or it was redeemed as often as it may be. */
+function assertRoom(coupon: Coupon, state: RedemptionsState, at: Instant, field: string): void {
+  assertRedeemable(coupon, at, field);
+  const { id, max_redemptions } = coupon;
+  if (max_redemptions !== null && (state?.total ?? 0) >= max_redemptions) {
+    throw invalidOperation(`The coupon ${id} was redeemed ${max_redemptions} times already.`, {
+      reason: 'limit_reached',
+      limit: max_redemptions,
+      field,
+    });
+  }
+}
 
 /** Minutes after which a redemption must have come to its subscription: no request lasts as long. */
 const settledAfterMinutes = 10;
 
-const settledFrom = ({ at }: Pending): Instant => shiftedBy(at, settledAfterMinutes * 60_000);
+const settledFrom = ({ at }: { readonly at: Instant }): Instant =>
+  shiftedBy(at, settledAfterMinutes * 60_000);
 
 /** The redemptions whose subscriptions must be there by now. */
 export const duePending = (state: RedemptionsState, now: Instant): readonly Pending[] =>
   (state?.pending ?? []).filter((each) => settledFrom(each) <= now);
 
+/** The same of those by invoices. */
+export const dueInvoices = (state: RedemptionsState, now: Instant): readonly PendingInvoice[] =>
+  (state?.invoices ?? []).filter((each) => settledFrom(each) <= now);
+
 /** Settles redemptions: those that have come to nothing are given back. Settled before, no event. */
 export const settleRedemptions =
   (kept: readonly SubscriptionId[], released: readonly SubscriptionId[]): Decided =>
   (state) => {
-    const pending = new Set<string>(state?.pending.map((each) => each.subscription_id));
-    const of = (ids: readonly SubscriptionId[]) => ids.filter((id) => pending.has(id));
-    const data = { kept: of(kept), released: of(released) };
-    const isNothing = data.kept.length + data.released.length === 0;
-    return isNothing ? [] : [{ type: 'RedemptionsSettled', data }];
+    const pending = (state?.pending ?? []).map((each) => each.subscription_id);
+    const data = stillPending(pending, kept, released);
+    return data === null ? [] : [{ type: 'RedemptionsSettled', data }];
   };
+
+/** Those of some redemptions that are not settled yet; null where there are none. */
+function stillPending<RedeemerId>(
+  pending: readonly RedeemerId[],
+  kept: readonly RedeemerId[],
+  released: readonly RedeemerId[],
+): { kept: RedeemerId[]; released: RedeemerId[] } | null {
+  const of = (ids: readonly RedeemerId[]) => ids.filter((id) => pending.includes(id));
+  const data = { kept: of(kept), released: of(released) };
+  return data.kept.length + data.released.length === 0 ? null : data;
+}
 
 /** Gives one redemption back. Whoever asks does so once. */
 export const returnRedemption =
@@ -150,6 +223,23 @@ export const returnRedemption =
     state === null
       ? []
       : [{ type: 'RedemptionsSettled', data: { kept: [], released: [subscription_id] } }];
+
+/** Settles redemptions by invoices: those that have come to nothing are given back. Settled before, no event. */
+export const settleInvoices =
+  (kept: readonly InvoiceId[], released: readonly InvoiceId[]): Decided =>
+  (state) => {
+    const pending = (state?.invoices ?? []).map((each) => each.invoice_id);
+    const data = stillPending(pending, kept, released);
+    return data === null ? [] : [{ type: 'InvoiceRedemptionsSettled', data }];
+  };
+
+/** Gives the redemption by an invoice back. Whoever asks does so once. */
+export const returnOfInvoice =
+  (invoice_id: InvoiceId): Decided =>
+  (state) =>
+    state === null
+      ? []
+      : [{ type: 'InvoiceRedemptionsSettled', data: { kept: [], released: [invoice_id] } }];
 
 interface RedemptionsRow extends Redemptions {
   readonly id: string;
@@ -160,11 +250,16 @@ interface RedemptionsRow extends Redemptions {
 /** One row per coupon that was ever redeemed. */
 export const redemptionsTable = projection(couponRedemptions, {
   name: 'coupon_redemptions',
-  version: 1,
+  version: 2,
   columns: {
     due_at: {
       type: 'timestamptz',
       of: ({ pending }) => (pending[0] ? settledFrom(pending[0]) : null),
+      index: true,
+    },
+    invoices_due_at: {
+      type: 'timestamptz',
+      of: ({ invoices }) => (invoices[0] ? settledFrom(invoices[0]) : null),
       index: true,
     },
   },

@@ -10,6 +10,7 @@ export {
   type CustomerReference,
   customerIdOf,
   customerReference,
+  customersWith,
   customerWith,
 } from './reference.ts';
 export { customerSchema } from './schema.ts';

@@ -20,6 +20,16 @@ const usualFields: ReferenceFields = { id: 'customer_id', externalId: 'external_
 export const customerWith = (records: Records, externalId: string): Promise<CustomerId | null> =>
   records.holderOf(customer, 'external_id', externalId) as Promise<CustomerId | null>;
 
+/** The ids of the customers with an external id, for a filter: one, or none when nobody has it; undefined where none is asked for. */
+export async function customersWith(
+  records: Records,
+  externalId: string | undefined,
+): Promise<CustomerId[] | undefined> {
+  if (externalId === undefined) return undefined;
+  const id = await customerWith(records, externalId);
+  return id === null ? [] : [id];
+}
+
 /**
  * The id that a reference means, as current as the records are. An unknown external id is 404;
  * neither id, or two ids of different customers, is 400, with the names that the request has

@@ -1,5 +1,6 @@
 import {
   type AnyProjection,
+  type AskingContext,
   type ColumnTypes,
   type Found,
   type Projection,
@@ -43,7 +44,7 @@ export async function referredRecord<Catalogue extends EventCatalogue, Kept exte
  * its meters.
  */
 export const resourcesById = <Row, Resource, Columns extends ColumnTypes>(
-  context: RequestContext,
+  context: Pick<AskingContext, 'read'>,
   table: Projection<string, Row, Resource, Columns>,
   ids: readonly (string | null | undefined)[],
 ): Promise<ReadonlyMap<string, Resource>> =>

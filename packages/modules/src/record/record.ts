@@ -1,4 +1,5 @@
 import {
+  type AskingContext,
   type ColumnTypes,
   type Embeds,
   type Projection,
@@ -280,7 +281,7 @@ export function record<
     publicEvents: publishedRecord(folded, definition, view),
     catalogue: catalogueKind(definition, { aggregate: folded, table: rows, ...commands }),
     /** Resources by id, archived ones included, for what shows them inside. */
-    byIds: (context: RequestContext, ids: readonly (string | null | undefined)[]) =>
+    byIds: (context: Pick<AskingContext, 'read'>, ids: readonly (string | null | undefined)[]) =>
       resourcesById(context, rows, ids),
     /**
      * The record that a field of a request names, from the log and so never behind. Unknown or deleted:

@@ -18,6 +18,12 @@ import { lineDates } from './creation/ordered-line.ts';
 import type { Changeable, SubscriptionEvent } from './events.ts';
 import { assertNotInherited, toldToHeirs } from './families/following.ts';
 import { applicationOf } from './grants/grant.ts';
+import {
+  type ChargeInvoiced,
+  type ChargeReturned,
+  runningCharges,
+  runningReturns,
+} from './lines/charged.ts';
 import { pendingPause } from './pauses/pause.ts';
 import {
   blankSubscription,
@@ -102,6 +108,30 @@ export const takeDue =
     if (!state || !isLive(state)) return [];
     invariant(state.id === id, `subscription ${state.id} was asked as ${id}`);
     return toldToHeirs(state, dueEvents(state, at));
+  };
+
+/** Notes what charges came to on an invoice that is final. None of them runs any more, no event. */
+export const noteInvoiced =
+  (invoice_id: string, charges: readonly ChargeInvoiced[]): SubscriptionDecision =>
+  (state) => {
+    const running = state === null ? [] : runningCharges(state.lines, charges);
+    if (running.length === 0) return [];
+    const data = { invoice_id, charges: running.map((each) => ({ ...each })) };
+    return [{ type: 'ChargesInvoiced', data } as SubscriptionEvent];
+  };
+
+/** Notes what a credit note has given back of charges. None of them runs any more, no event. */
+export const noteReturned =
+  (
+    invoice_id: string,
+    credit_note_id: string | null,
+    charges: readonly ChargeReturned[],
+  ): SubscriptionDecision =>
+  (state) => {
+    const running = state === null ? [] : runningReturns(state.lines, { invoice_id, charges });
+    if (running.length === 0) return [];
+    const data = { invoice_id, credit_note_id, charges: running.map((each) => ({ ...each })) };
+    return [{ type: 'ChargesReturned', data } as SubscriptionEvent];
   };
 
 /** Changes what a caller may change at any time. No event when nothing changes. */

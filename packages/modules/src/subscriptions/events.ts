@@ -64,6 +64,14 @@ const chargedData = z.object({
   span: spanData,
   amount: figure,
   credited: figure,
+  invoiced: z
+    .object({
+      invoice_id: z.string(),
+      net: figure,
+      tax: figure,
+      returned: figure.optional(),
+    })
+    .optional(),
 });
 
 /** A settlement is parsed as its wire form, whose ids and figures are plain texts. */
@@ -261,6 +269,26 @@ export const subscriptionEvents = {
   PeriodOpened: z.object(periodShape),
   PeriodClosed: z.object(periodShape),
   SettlementRecorded: settlementData,
+  /** A credit note has given something of charges back, or does no more (negative); or their invoice is void, and all goes back. */
+  ChargesReturned: z.object({
+    invoice_id: z.string(),
+    /** Null: it is void. */
+    credit_note_id: z.string().nullable(),
+    charges: z.array(z.object({ line_item_id: lineData.shape.id, amount: figure })),
+  }),
+  /** An invoice with charges of the subscription is final: what they came to is what can be given back of them (D64). */
+  ChargesInvoiced: z.object({
+    invoice_id: z.string(),
+    charges: z.array(
+      z.object({
+        line_item_id: lineData.shape.id,
+        span: spanData,
+        amount: figure,
+        net: figure,
+        tax: figure,
+      }),
+    ),
+  }),
   /** Credits are given. Those that had expired before that was decided come to no wallet. */
   CreditsGranted: z.object({
     ...applicationShape,

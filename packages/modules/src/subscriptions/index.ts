@@ -7,7 +7,6 @@ import { couponAssociationTable } from './coupons/projection.ts';
 import { couponsOfDrafts } from './coupons/reactions.ts';
 import { couponAssociationRoutes } from './coupons/routes.ts';
 import { redemptionsSettled } from './coupons/settling.ts';
-import { creditsOfSettlements } from './credits/reactions.ts';
 import { takeDue } from './decisions.ts';
 import { ownEntitlementTable } from './entitlements/projection.ts';
 import { families } from './families/reactions.ts';
@@ -33,10 +32,30 @@ import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
+export {
+  type RatedSettlement,
+  type RatedStretch,
+  type RatingMoment,
+  rateSettled,
+} from './billing/rated.ts';
+export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export { subscriptionBefore } from './change/start.ts';
+export type { CouponData } from './coupons/association.ts';
+export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
+export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
+export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
+export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
+export { isInherited, payerOf } from './families/family.ts';
+export type { LineData } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
-export { subscription } from './subscription.ts';
+export { subscriptionTable } from './projection.ts';
+export { subscriptionSchema } from './schema.ts';
+export type { Settlement, SettlementLine } from './settlement/index.ts';
+export { type Subscription, type SubscriptionState, subscription } from './subscription.ts';
 export { assertTaxable } from './taxes/taxable.ts';
+export { periodNumberAt } from './time/cycle.ts';
+export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
@@ -82,7 +101,6 @@ export const subscriptions = module({
   routes,
   publicEvents: [subscriptionPublicEvents],
   reactions: [
-    creditsOfSettlements,
     grantedCredits,
     planSyncCarriedOut,
     followingSubscriptions,

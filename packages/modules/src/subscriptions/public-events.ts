@@ -73,6 +73,8 @@ function subscriptionMessages(
     case 'HeirsTold':
     case 'PeriodClosed':
     case 'SettlementRecorded':
+    case 'ChargesInvoiced':
+    case 'ChargesReturned':
     case 'CreditsGranted':
     case 'CreditsSkipped':
     case 'PlanChanged':

@@ -8,7 +8,7 @@ import {
 } from '@counterfoil/engine/define';
 import { notFound } from '@counterfoil/kernel';
 import type { z } from 'zod';
-import { customerWith } from '../customers/index.ts';
+import { customersWith, customerWith } from '../customers/index.ts';
 import { foundById } from '../record/index.ts';
 import { subscriptionExpansion } from './expansion.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
@@ -69,15 +69,6 @@ const subscriptionFilters = (search: SubscriptionSearch): FilterOf<typeof subscr
   ...where('current_period_end', 'lte', search.effective_date_for_update),
   ...where('trial_end', 'lte', search.trial_end_due_lte),
 ];
-
-async function customersWith(
-  context: RequestContext,
-  externalId: string | undefined,
-): Promise<string[] | undefined> {
-  if (externalId === undefined) return undefined;
-  const id = await customerWith(context, externalId);
-  return id === null ? [] : [id];
-}
 
 /** All subscriptions of the customer with an external id, newest first. Throws 404. */
 export async function subscriptionsOfExternal(

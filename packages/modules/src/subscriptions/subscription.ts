@@ -17,7 +17,7 @@ import { type CreatedData, type SubscriptionEvent, subscriptionEvents } from './
 import { familyAfter, newFamily } from './families/family.ts';
 import type { Grant } from './grants/grant.ts';
 import { type LinesChanged, linesAfter } from './lines/changed.ts';
-import { afterSettlement } from './lines/charged.ts';
+import { afterCharges } from './lines/charged.ts';
 import { chainsOf, type Line, newLine } from './lines/line.ts';
 import type { Pause, PauseData } from './pauses/pause.ts';
 import { phasesAfter } from './phases/changed.ts';
@@ -125,13 +125,12 @@ function after(subscription: Subscription, event: Following): Subscription {
         last_period: event.data,
         next_index: event.data.index + 1,
       };
-    case 'PeriodClosed': {
-      const lines = subscription.lines.filter((line) => lasts(line, event.data.end));
-      const addons = subscription.addons.filter(({ addon_status }) => addon_status !== 'cancelled');
-      return { ...subscription, opened: null, lines, addons };
-    }
+    case 'PeriodClosed':
+      return closed(subscription, event.data.end);
     case 'SettlementRecorded':
-      return { ...subscription, lines: afterSettlement(subscription.lines, event.data) };
+    case 'ChargesReturned':
+    case 'ChargesInvoiced':
+      return { ...subscription, lines: afterCharges(subscription.lines, event) };
     case 'CreditsGranted':
     case 'CreditsSkipped':
       return { ...subscription, grants: granted(subscription.grants, event.data) };
@@ -163,6 +162,14 @@ function after(subscription: Subscription, event: Following): Subscription {
       return event satisfies never;
   }
 }
+
+/** A subscription after its period: lines and add-ons that have ended can be charged no more. */
+const closed = (subscription: Subscription, end: Instant): Subscription => ({
+  ...subscription,
+  opened: null,
+  lines: subscription.lines.filter((line) => lasts(line, end)),
+  addons: subscription.addons.filter(({ addon_status }) => addon_status !== 'cancelled'),
+});
 
 /** A subscription after an act that is to come was asked for, or was taken back. */
 function scheduled(

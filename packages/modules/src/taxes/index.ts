@@ -19,6 +19,7 @@ export {
   carryOutBrought,
   taxRateOverridesSchema,
 } from './overrides.ts';
+export { taxRateSchema } from './rate-schema.ts';
 export {
   associationWith,
   createAssociation,

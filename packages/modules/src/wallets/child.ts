@@ -20,7 +20,7 @@ export interface Children<Resource> {
  * events that the row does not show yet. Null for an id that the wallet never had.
  */
 export async function childOf<Resource extends object>(
-  context: RequestContext,
+  context: Pick<RequestContext, 'read' | 'history'>,
   { table, after }: Children<Resource>,
   walletId: string,
   id: string,
@@ -42,7 +42,7 @@ export async function childOf<Resource extends object>(
 
 /** Loads children as the log has them now, by id. Ids that the wallet never had are missing. */
 export async function childrenOf<Resource extends object>(
-  context: RequestContext,
+  context: Pick<RequestContext, 'read' | 'history'>,
   { table, after }: Children<Resource>,
   walletId: string,
   ids: readonly string[],

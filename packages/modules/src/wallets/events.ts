@@ -6,6 +6,7 @@ import type {
   EventOf,
   HoldId,
   Instant,
+  InvoiceId,
   PriceUnitId,
   TransactionId,
   WalletId,
@@ -223,6 +224,10 @@ export const walletEvents = {
     hold_id: text<HoldId>(),
     /** Set where a debit of the customer over several wallets holds them (D76). */
     debit_id: text<DebitId>().optional(),
+    /** Set where an invoice holds them: it alone captures them, or gives them back (ADR 44). */
+    invoice_id: text<InvoiceId>().optional(),
+    /** Money that they pay of that invoice. */
+    invoice_amount: figure.optional(),
     /** The instant from which that debit counts, where it is dated back (D73): it takes what was there since. */
     debit_effective_at: instantSchema.optional(),
     customer_id: text<CustomerId>(),

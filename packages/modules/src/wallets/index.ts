@@ -13,12 +13,35 @@ import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
+export { inWalletOrder } from './customer-debits/order.ts';
 export { createWallet, loadCredits } from './decisions.ts';
-export type { CreatedData as NewWallet } from './events.ts';
-export type { Load } from './ledger/entries.ts';
-export { walletTable } from './projection.ts';
+export {
+  atItsWorth,
+  type CreditGiver,
+  type GivenCredits,
+  giveCredits,
+} from './giving/give-credits.ts';
+export {
+  captureForInvoice,
+  entryOfInvoice,
+  giveUpForInvoice,
+  heldForInvoice,
+  holdForInvoice,
+  type InvoiceCredits,
+} from './invoice-credits/decisions.ts';
+export type { EntryDetails } from './ledger/entries.ts';
+export {
+  type CreditsPaid,
+  paidIn,
+  payWithCredits,
+  spendableMoney,
+  whyUnpaid,
+} from './paying/decisions.ts';
+export { transactionTable, walletTable } from './projection.ts';
 export { realTimeBalance } from './queries.ts';
-export { wallet } from './wallet.ts';
+export { type CreditsBack, giveBack } from './reversals/give-back.ts';
+export { endOfOrder, endOrder, invoiceOfOrder } from './topups/decisions.ts';
+export { type Wallet, wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */
 const expiry = dueWork({

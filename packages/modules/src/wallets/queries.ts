@@ -16,7 +16,7 @@ import {
   textOf,
   zeroText,
 } from '@counterfoil/kernel';
-import { customerWith } from '../customers/index.ts';
+import { customersWith } from '../customers/index.ts';
 import { entryExpansion } from './expansion.ts';
 import { settledWallet } from './ledger/due.ts';
 import { transactionTable, walletTable } from './projection.ts';
@@ -63,16 +63,6 @@ export async function realTimeBalance(
     current_period_usage: zeroText,
     unpaid_invoices_amount: zeroText,
   };
-}
-
-/** The customers that have an external id: one, or none when nobody has it. */
-async function customersWith(
-  context: RequestContext,
-  externalId: string | undefined,
-): Promise<CustomerId[] | undefined> {
-  if (externalId === undefined) return undefined;
-  const id = await customerWith(context, externalId);
-  return id === null ? [] : [id];
 }
 
 /** A page of wallets. Nobody's wallets are found for a customer that does not exist. */

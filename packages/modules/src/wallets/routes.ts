@@ -47,6 +47,7 @@ import {
   walletSchema,
 } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
+import { invoiceOfOrder } from './topups/decisions.ts';
 import { walletView } from './view.ts';
 import { type WalletState, wallet } from './wallet.ts';
 
@@ -67,10 +68,10 @@ function movementOf(
     (event): event is Stamped<EntryEvent> => isEntry(event) && isAskedFor(event),
   );
   invariant(movement, `${shown.id}: a movement was answered without its entry`);
-  return withETag(
-    { wallet: shown, wallet_transaction: transactionOf(movement, shown.id) },
-    revision,
-  );
+  const wallet_transaction = transactionOf(movement, shown.id);
+  const invoice =
+    movement.type === 'TopUpRequested' ? { invoice_id: invoiceOfOrder(wallet_transaction.id) } : {};
+  return withETag({ wallet: shown, wallet_transaction, ...invoice }, revision);
 }
 
 export const walletRoutes = {

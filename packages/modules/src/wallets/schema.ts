@@ -306,7 +306,14 @@ export type ExpandedTransaction = z.output<typeof expandedTransactionSchema>;
 
 /** Answer of the operations that move credits. */
 export const movementSchema = z
-  .object({ wallet: walletSchema, wallet_transaction: transactionSchema })
+  .object({
+    wallet: walletSchema,
+    wallet_transaction: transactionSchema,
+    invoice_id: z
+      .string()
+      .optional()
+      .meta({ description: 'Of credits that are paid for later; the invoice is made right after' }),
+  })
   .meta({ id: 'WalletMovement' });
 
 const { limit, offset } = pageShape;

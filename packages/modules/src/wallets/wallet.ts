@@ -212,11 +212,16 @@ function heldBy({
   data,
   stamp,
 }: Stamped<Extract<WalletEvent, { type: 'CreditsHeld' }>>): Omit<Hold, 'parts'> {
-  const { hold_id: id, debit_id, credits, expires_at, description, metadata } = data;
+  const { hold_id: id, debit_id, invoice_id, credits, expires_at, description, metadata } = data;
   const { created_at, created_by } = createdStamps(stamp);
   const captured = { captured: zeroText, captures: 0 };
   const hold = { id, credits, expires_at, description, metadata, created_at, created_by };
-  return { ...hold, ...captured, ...(debit_id === undefined ? {} : { debit_id }) };
+  return {
+    ...hold,
+    ...captured,
+    ...(debit_id === undefined ? {} : { debit_id }),
+    ...(invoice_id === undefined ? {} : { invoice_id }),
+  };
 }
 
 type HoldEvent = Extract<

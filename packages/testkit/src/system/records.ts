@@ -70,6 +70,16 @@ export class Records {
         return this.#draft();
       case 'subs_paused':
         return this.#paused();
+      case 'inv_draft':
+        return this.#invoiceDraft();
+      case 'inv_void':
+        return this.#voidInvoice();
+      case 'inv_line':
+        return this.#invoiceLine();
+      case 'pay_waiting':
+        return this.#waitingPayment();
+      case 'cn_draft':
+        return this.#noteDraft();
       case 'coupon_assoc':
         return this.#redeemed();
       case 'sched':
@@ -150,6 +160,56 @@ export class Records {
       ...{ customer_id, plan_id, currency: 'usd', billing_period: 'MONTHLY' },
       subscription_status: 'draft',
       metadata: { note: this.text('draft') },
+    });
+  }
+
+  /** A draft of an invoice of the caller's own. */
+  async #invoiceDraft(): Promise<Shown> {
+    const { id: customer_id } = await this.record('cust');
+    return this.create('/invoices', {
+      ...{ customer_id, currency: 'usd', subtotal: '30', total: '30', amount_due: '30' },
+      invoice_status: 'DRAFT',
+      description: this.text('draft'),
+    });
+  }
+
+  /** The opening invoice of a subscription, which is void. */
+  async #voidInvoice(): Promise<Shown> {
+    const { id } = await this.record('subs');
+    const path = `/invoices?subscription_id=${id}&invoice_status=FINALIZED`;
+    const found = async () => (await this.tenant.call('GET', path)).body.items?.[0];
+    await eventually(
+      async () => (await found()) !== undefined,
+      () => `the invoice of ${id} never came`,
+    );
+    const { id: invoiceId } = await found();
+    const { invoice } = await this.create(`/invoices/${invoiceId}/void`, {});
+    return invoice;
+  }
+
+  /** A line of an invoice that is final and not paid. */
+  async #invoiceLine(): Promise<Shown> {
+    const { line_items } = await this.record('inv');
+    const [line] = line_items as readonly Shown[];
+    return line ?? {};
+  }
+
+  /** A payment of an invoice that is only written down. */
+  async #waitingPayment(): Promise<Shown> {
+    const { id: destination_id } = await this.record('inv');
+    return this.create('/payments', {
+      ...{ destination_type: 'INVOICE', destination_id, payment_method_type: 'OFFLINE' },
+      ...{ amount: '10', currency: 'usd', process_payment: false },
+      metadata: { reference: this.text('transfer') },
+    });
+  }
+
+  /** A draft of a credit note. */
+  async #noteDraft(): Promise<Shown> {
+    const { id: invoice_line_item_id, invoice_id } = await this.record('inv_line');
+    return this.create('/creditnotes', {
+      ...{ invoice_id, process_credit_note: false, memo: this.text('draft') },
+      line_items: [{ invoice_line_item_id, amount: '1' }],
     });
   }
 

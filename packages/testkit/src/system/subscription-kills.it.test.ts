@@ -113,8 +113,8 @@ test('each step of time and each reaction to it happens once, whenever the proje
     });
     assert.is(all.length, 1);
     assert.equal(await charges(all[0].id), ['2027-02-01 62', '2027-03-01 62', '2027-04-01 62']);
-    // Grants of the trial from its end on, of the paused one all four, of the others one each; and what was left over.
-    const credits = String((3 + 4 + 1 + 1) * 5 + 11);
+    // Grants of the trial from its end on, of the paused one all four, of the others one each.
+    const credits = String((3 + 4 + 1 + 1) * 5);
     const balances = async () =>
       (await get('/wallets?limit=100')).items.map(
         ({ credit_balance }: { credit_balance: string }) => credit_balance,
@@ -123,6 +123,21 @@ test('each step of time and each reaction to it happens once, whenever the proje
       async () => (await balances()).join() === credits,
       () => `the wallets never had ${credits}`,
     );
+    // One invoice for each cause, with numbers without gaps; what was not used and never paid lowers the one that it is owed on.
+    const invoices = (await get('/invoices?limit=100')).items as Record<string, string>[];
+    const ofEnded = invoices.filter(({ subscription_id: of }) => of === ended.id);
+    assert.equal(
+      ofEnded.map(({ total, amount_remaining }) => [total, amount_remaining]),
+      [['31', '20']],
+    );
+    const numbers = invoices.flatMap(({ invoice_number }) => invoice_number ?? []).toSorted();
+    const ofMonths = Map.groupBy(numbers, (number) => number.slice(0, 'INV-202701'.length));
+    for (const [month, own] of ofMonths) {
+      assert.equal(
+        own,
+        own.map((_, index) => `${month}-${String(index + 1).padStart(5, '0')}`),
+      );
+    }
   } finally {
     await opened.closeAll();
   }

@@ -66,3 +66,7 @@ export function datedAt(to: CreatedData, start: StartData): CreatedData {
     ),
   };
 }
+
+/** The subscription that one follows on after a change of plan; null for none. */
+export const subscriptionBefore = ({ follows }: Pick<CreatedData, 'follows'>): string | null =>
+  follows?.subscription_id ?? null;

@@ -30,10 +30,10 @@ async function refunding() {
     /** The same, and lets the reaction follow. */
     refunded: async () => {
       const id = await cancelled();
-      await reactTo(request(), creditsOfSettlements, id);
+      await reactTo(request(), creditsOfSettlements(), id);
       return id;
     },
-    react: (id: string) => reactTo(request(), creditsOfSettlements, id),
+    react: (id: string) => reactTo(request(), creditsOfSettlements(), id),
     makeWallet: (body: object = {}) =>
       call(wallets.routes ?? {}, 'POST /wallets', {
         external_customer_id: 'ada',
@@ -108,7 +108,7 @@ test('an archived customer without a wallet holds nothing up', async () => {
   const { total_credit_amount } = await cancel(id, { cancellation_type: 'immediate' });
   assert.is(total_credit_amount, '300');
   for await (const event of request().history(subscription, id)) {
-    await creditsOfSettlements.on[event.type]?.(event, request());
+    await creditsOfSettlements().on[event.type]?.(event, request());
   }
   assert.equal(await balances(), []);
 });

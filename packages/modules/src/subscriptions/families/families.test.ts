@@ -203,7 +203,7 @@ test('another customer pays, and what is credited comes to its wallet', async ()
   );
   await pass(day(1, 11));
   await cancel(made.id, { cancellation_type: 'immediate' });
-  await reactTo(request(), creditsOfSettlements, made.id);
+  await reactTo(request(), creditsOfSettlements(), made.id);
   const { items } = await request().read.list(walletTable, { limit: 10, offset: 0 }, []);
   assert.equal(
     items.map(({ customer_id }) => customer_id),

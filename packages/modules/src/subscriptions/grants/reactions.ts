@@ -1,5 +1,5 @@
 import { reaction } from '@counterfoil/engine/define';
-import { giveCredits } from '../credits/wallet-credits.ts';
+import { giveSubscriptionCredits } from '../credits/wallet-credits.ts';
 import { subscription } from '../subscription.ts';
 
 /** Credits that a subscription grants go to the customer's wallet (E 19), unless they had expired before they were given. */
@@ -9,7 +9,7 @@ export const grantedCredits = reaction(subscription, {
     CreditsGranted: async ({ aggregate_id: id, data, stamp }, context) => {
       const { application_id, grant_id, expires_at } = data;
       if (expires_at !== null && expires_at <= stamp.occurred_at) return;
-      await giveCredits(context, id, {
+      await giveSubscriptionCredits(context, id, {
         worth: { kind: 'credits', credits: data.credits },
         conversion_rate: data.conversion_rate,
         topup_conversion_rate: data.topup_conversion_rate,

@@ -1,4 +1,11 @@
-import { decimal, invariant, type Span, textOf, zeroText } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  decimal,
+  invariant,
+  type Span,
+  textOf,
+  zeroText,
+} from '@counterfoil/kernel';
 import type { ChargedSpan, Settlement, SettlementLine } from '../settlement/index.ts';
 import type { Line } from './line.ts';
 
@@ -6,7 +13,7 @@ import type { Line } from './line.ts';
  * The lines after a settlement: charged for what it charges, credited for what it credits. Spans that are over by then
  * are forgotten, because nothing can be credited of them any more.
  */
-export const afterSettlement = (lines: readonly Line[], settlement: Settlement): readonly Line[] =>
+const afterSettlement = (lines: readonly Line[], settlement: Settlement): readonly Line[] =>
   settlement.lines
     .filter(isOwn(settlement))
     .reduce(withSettled, lines)
@@ -58,3 +65,117 @@ const plus = (left: string, right: string) => textOf(decimal(left).plus(decimal(
 
 const isSame = (left: Span, right: Span): boolean =>
   left.start === right.start && left.end === right.end;
+
+/** A charge as it came to stand on its invoice. */
+export interface ChargeInvoiced {
+  readonly line_item_id: string;
+  /** The time that it was for when it was charged; a pause may have moved it since. */
+  readonly span: Span;
+  readonly amount: string;
+  readonly net: DecimalText;
+  readonly tax: DecimalText;
+}
+
+interface ChargesInvoiced {
+  readonly invoice_id: string;
+  readonly charges: readonly ChargeInvoiced[];
+}
+
+/** The lines after an invoice of theirs is final: each charge that still runs knows what it came to. */
+const afterInvoice = (
+  lines: readonly Line[],
+  { invoice_id, charges }: ChargesInvoiced,
+): readonly Line[] =>
+  charges.reduce((all, { net, tax, ...charge }) => {
+    const [found] = openCharges(all, charge);
+    if (!found) return all;
+    const invoiced = { invoice_id, net, tax };
+    return all.map((line) => ({
+      ...line,
+      charged: line.charged.map((each) => (each === found ? { ...each, invoiced } : each)),
+    }));
+  }, lines);
+
+/** The charges that can be the one that was invoiced, the likeliest first: those of its line and amount that stand on no invoice. */
+function openCharges(
+  lines: readonly Line[],
+  { line_item_id, span, amount }: Omit<ChargeInvoiced, 'net' | 'tax'>,
+): readonly ChargedSpan[] {
+  const open = lines
+    .flatMap(({ charged }) => charged)
+    .filter((each) => each.line_item_id === line_item_id && each.amount === amount && isOpen(each));
+  const isIt = (each: ChargedSpan): boolean => isSame(each.span, span);
+  return [...open.filter(isIt), ...open.filter((each) => !isIt(each))];
+}
+
+/** Tells whether a charge stands on no invoice, or on one that is void: all of it went back. */
+const isOpen = ({ invoiced }: ChargedSpan): boolean =>
+  invoiced === undefined ||
+  (invoiced.returned !== undefined && decimal(invoiced.returned).gte(decimal(invoiced.net)));
+
+/** The charges of an invoice that still run, and of which something can be given back. */
+export const runningCharges = (
+  lines: readonly Line[],
+  charges: readonly ChargeInvoiced[],
+): readonly ChargeInvoiced[] => charges.filter((charge) => openCharges(lines, charge).length > 0);
+
+/** A part of a charge that a credit note has given back, before tax. */
+export interface ChargeReturned {
+  readonly line_item_id: string;
+  readonly amount: DecimalText;
+}
+
+interface ChargesReturned {
+  readonly invoice_id: string;
+  readonly charges: readonly ChargeReturned[];
+}
+
+/** The lines after a credit note on an invoice of theirs. */
+const afterReturn = (
+  lines: readonly Line[],
+  { invoice_id, charges }: ChargesReturned,
+): readonly Line[] =>
+  charges.reduce((all, { line_item_id, amount }) => {
+    const found = noted(all, invoice_id, line_item_id);
+    if (!found?.invoiced) return all;
+    const returned = plus(found.invoiced.returned ?? zeroText, amount);
+    const invoiced = { ...found.invoiced, returned };
+    return all.map((line) => ({
+      ...line,
+      charged: line.charged.map((each) => (each === found ? { ...each, invoiced } : each)),
+    }));
+  }, lines);
+
+const noted = (lines: readonly Line[], invoiceId: string, lineId: string) =>
+  lines
+    .flatMap(({ charged }) => charged)
+    .find(
+      ({ line_item_id, invoiced }) => line_item_id === lineId && invoiced?.invoice_id === invoiceId,
+    );
+
+/** The parts that a credit note has given back of charges that still run. */
+export const runningReturns = (
+  lines: readonly Line[],
+  { invoice_id, charges }: ChargesReturned,
+): readonly ChargeReturned[] =>
+  charges.filter(({ line_item_id }) => noted(lines, invoice_id, line_item_id) !== undefined);
+
+/** An event that says something of charges. */
+type ChargesEvent =
+  | { readonly type: 'SettlementRecorded'; readonly data: Settlement }
+  | { readonly type: 'ChargesInvoiced'; readonly data: ChargesInvoiced }
+  | { readonly type: 'ChargesReturned'; readonly data: ChargesReturned };
+
+/** The lines after something was charged or credited, or after an invoice or a credit note has said what became of charges. */
+export function afterCharges(lines: readonly Line[], event: ChargesEvent): readonly Line[] {
+  switch (event.type) {
+    case 'SettlementRecorded':
+      return afterSettlement(lines, event.data);
+    case 'ChargesInvoiced':
+      return afterInvoice(lines, event.data);
+    case 'ChargesReturned':
+      return afterReturn(lines, event.data);
+    default:
+      return event satisfies never;
+  }
+}

@@ -10,8 +10,21 @@ export interface ChargedSpan {
   readonly span: Span;
   /** Money, greater than zero. */
   readonly amount: DecimalText;
-  /** Money: part of it that was given back. */
+  /** Money: part of it that was given back; of one that was invoiced before tax and after discounts, as `invoiced.net` is. */
   readonly credited: DecimalText;
+  /** The charge as it stands on its invoice, once that is final. */
+  readonly invoiced?: InvoicedCharge | undefined;
+}
+
+/** A charge as it came to stand on its invoice (D64). */
+export interface InvoicedCharge {
+  readonly invoice_id: string;
+  /** Money: the amount less discounts. */
+  readonly net: DecimalText;
+  /** Money: the tax on that. */
+  readonly tax: DecimalText;
+  /** Money: part of `net` that credit notes have given back; absent: none. */
+  readonly returned?: DecimalText | undefined;
 }
 
 /** A line of a subscription as far as it decides what is charged and credited. */

@@ -1,14 +1,18 @@
 import {
+  type Currency,
+  type Decimal,
   type DecimalText,
   decimal,
   type Instant,
+  minorUnits,
+  shareOf,
   smaller,
   textOf,
   zero,
   zeroText,
 } from '@counterfoil/kernel';
 import type { SettlementContext } from './boundaries.ts';
-import type { ChargedLine, ChargedSpan } from './charged-line.ts';
+import type { ChargedLine, ChargedSpan, InvoicedCharge } from './charged-line.ts';
 import { prorated } from './proration.ts';
 import type { SettlementCredit } from './settlement.ts';
 import { from } from './spans.ts';
@@ -38,7 +42,8 @@ export function creditOf({ amount, credited, returned }: Paid, unused: DecimalTe
 
 /**
  * The credits of a line for everything that was charged in advance for time after an instant (E 12.2 B, D64): of each
- * charge the share of that time, less what was given back of it before. So no credit exceeds its charge, and what was used is
+ * charge the share of that time, less what was given back of it before; of one whose invoice is final net of its discounts, with
+ * its tax. So no credit exceeds its charge, and what was used is
  * what is left of it, to the last unit.
  */
 export const creditLines = (
@@ -47,8 +52,11 @@ export const creditLines = (
   context: SettlementContext,
 ): SettlementCredit[] =>
   line.charged.flatMap((charged) => {
-    const { line_item_id, span: whole, credited } = charged;
-    const amount = creditOf({ ...charged, returned: zeroText }, unusedOf(charged, at, context));
+    const { line_item_id, span: whole, credited, invoiced } = charged;
+    const paid = invoiced?.net ?? charged.amount;
+    const unused = unusedOf({ ...charged, amount: paid }, at, context);
+    const returned = invoiced?.returned ?? zeroText;
+    const amount = creditOf({ amount: paid, credited, returned }, unused);
     if (amount === zeroText) return [];
     const span = from(whole, at) ?? whole;
     const credited_before = credited;
@@ -57,11 +65,30 @@ export const creditLines = (
       line_item_id,
       span,
       whole,
-      charged: charged.amount,
+      charged: paid,
       credited_before,
       amount,
+      ...(invoiced && {
+        invoice_id: invoiced.invoice_id,
+        tax: taxOn(invoiced, credited, amount, context.currency),
+      }),
     };
   });
+
+/** The tax of a part of a charge that is credited: together the parts have the tax of all of it, to the last unit. */
+function taxOn(
+  { net, tax }: InvoicedCharge,
+  credited: DecimalText,
+  amount: DecimalText,
+  currency: Currency,
+): DecimalText {
+  const digits = decimal(`1e${minorUnits(currency)}`);
+  const units = (value: Decimal): bigint => BigInt(value.times(digits).toFixed(0));
+  const upTo = (value: Decimal) =>
+    decimal(shareOf(decimal(tax), units(value), units(decimal(net)), currency));
+  const before = decimal(credited);
+  return textOf(upTo(before.plus(decimal(amount))).minus(upTo(before)));
+}
 
 /** The money of a charge that is for time after an instant; of a price that is charged once all of it before its start. */
 function unusedOf(

@@ -16,7 +16,7 @@ export {
   removeLine,
   replaceLine,
 } from './changes.ts';
-export type { ChargedLine, ChargedSpan } from './charged-line.ts';
+export type { ChargedLine, ChargedSpan, InvoicedCharge } from './charged-line.ts';
 export type { ChargedCommitment } from './commitments.ts';
 export {
   type BillingPeriod,

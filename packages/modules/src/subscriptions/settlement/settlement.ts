@@ -44,6 +44,10 @@ export interface SettlementCredit {
   readonly credited_before: DecimalText;
   /** Money, greater than zero. */
   readonly amount: DecimalText;
+  /** The invoice of the charge, where that is final: `charged` and the credit are net of its discounts then. */
+  readonly invoice_id?: string | undefined;
+  /** Money: the tax that goes back with the credit. */
+  readonly tax?: DecimalText | undefined;
 }
 
 /** A line whose usage in a span is now to be billed. Its amount is found when its invoice is made. */
@@ -171,6 +175,10 @@ const lineSchema = z.discriminatedUnion('kind', [
     charged: z.string(),
     credited_before: z.string(),
     amount: z.string(),
+    invoice_id: z.string().optional().meta({
+      description: 'Invoice of the charge, where it is final: the credit is net of discounts',
+    }),
+    tax: z.string().optional().meta({ description: 'Tax that goes back with the credit' }),
   }),
   z.object({
     kind: z.literal('usage'),

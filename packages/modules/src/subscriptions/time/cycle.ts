@@ -77,6 +77,10 @@ export const periodContaining = (periodic: Periodic, at: Instant): Period =>
     periodic.cycle.first_index + periodAt(cadenceOf(periodic), periodic.cycle.start, at).index,
   );
 
+/** The number of the period of the running cycle that an instant lies in; that of its first for any before. */
+export const periodNumberAt = (periodic: Periodic, at: Instant): number =>
+  at < periodic.cycle.start ? periodic.cycle.first_index : periodContaining(periodic, at).index;
+
 /** The time that a price for one period pays for, of which a short first or last period is a part. */
 export function wholePeriodOf(periodic: Periodic, index: number): Span {
   const { start, first_index, first } = periodic.cycle;

@@ -1,6 +1,6 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Span } from '@counterfoil/kernel';
-import { lineChangeOf } from '../events.ts';
+import { lineChangeOf, type SubscriptionEvent } from '../events.ts';
 import type { LineData } from '../lines/line.ts';
 import {
   closingLines,
@@ -23,13 +23,11 @@ export interface Bill {
 }
 
 /** The bills of the settlements that a subscription has had, in their order. */
-export async function pastBills(context: RequestContext, id: string): Promise<readonly Bill[]> {
+export async function pastBills(context: AskingContext, id: string): Promise<readonly Bill[]> {
   const lines = new Map<string, LineData>();
   const bills: Bill[] = [];
   for await (const event of context.history(subscription, id)) {
-    const begun =
-      event.type === 'SubscriptionCreated' ? event.data.lines : (lineChangeOf(event)?.begun ?? []);
-    for (const line of begun) lines.set(line.id, line);
+    for (const line of linesBegunBy(event)) lines.set(line.id, line);
     if (event.type === 'SettlementRecorded') bills.push(billOf(lines, event.data.lines));
   }
   return bills.filter(({ usage, held }) => usage.length + held.length > 0);
@@ -49,9 +47,20 @@ const billOf = (
   lines: ReadonlyMap<string, LineData>,
   settled: readonly SettlementLine[],
 ): Bill => ({
-  usage: settled.flatMap((each) => {
-    const line = each.kind === 'usage' ? lines.get(each.line_item_id) : undefined;
-    return each.kind === 'usage' && line ? [{ line, span: each.span }] : [];
-  }),
+  usage: billedIn(settled, lines),
   held: settled.filter((each) => each.kind === 'commitment'),
 });
+
+/** The usage that a settlement bills. */
+export const billedIn = (
+  settled: readonly SettlementLine[],
+  lines: ReadonlyMap<string, LineData>,
+): readonly BilledUsage[] =>
+  settled.flatMap((each) => {
+    const line = each.kind === 'usage' ? lines.get(each.line_item_id) : undefined;
+    return each.kind === 'usage' && line ? [{ line, span: each.span }] : [];
+  });
+
+/** The lines that begin with an event, as they are sold. */
+export const linesBegunBy = (event: SubscriptionEvent): readonly LineData[] =>
+  event.type === 'SubscriptionCreated' ? event.data.lines : (lineChangeOf(event)?.begun ?? []);

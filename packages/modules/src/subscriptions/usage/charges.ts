@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext, RequestContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -9,7 +9,7 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { aggregateEntitlements, type MeteredEntitlement } from '../../entitlements/index.ts';
-import { featuresById } from '../../features/index.ts';
+import { featureRecords } from '../../features/index.ts';
 import { displayTotal } from '../../pricing/index.ts';
 import type { Allowance, RatedCommitment, RatedLine } from '../../rating/index.ts';
 import { usageTables } from '../../usage/index.ts';
@@ -197,15 +197,16 @@ function commitmentInfo(
   };
 }
 
-/** The usage that the entitlements of a subscription make free, by meter. */
+/** The usage that the entitlements of a subscription make free at an instant, by meter. */
 export async function allowancesOf(
-  context: RequestContext,
+  context: Pick<AskingContext, 'read' | 'now'>,
   state: Subscription,
+  at: Instant = context.now,
 ): Promise<ReadonlyMap<string, Allowance>> {
-  const granted = aggregateEntitlements(entitlementsAt(state, context.now), context.now).filter(
+  const granted = aggregateEntitlements(entitlementsAt(state, at), at).filter(
     (each): each is MeteredEntitlement => each.feature_type === 'metered',
   );
-  const features = await featuresById(
+  const features = await featureRecords.byIds(
     context,
     granted.map(({ feature_id }) => feature_id),
   );

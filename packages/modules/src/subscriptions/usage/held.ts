@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -9,7 +9,7 @@ import {
 } from '@counterfoil/kernel';
 import { type LineCommitment, type RatedCommitment, rateCommitment } from '../../rating/index.ts';
 import { slotsOf } from '../commitments/time-buckets.ts';
-import type { Line } from '../lines/line.ts';
+import type { LineData } from '../lines/line.ts';
 import type { SettlementCommitment } from '../settlement/index.ts';
 import type { Subscription } from '../subscription.ts';
 import { pastBills, runningBill } from './bills.ts';
@@ -27,8 +27,8 @@ export function heldIn(state: Subscription, span: Span): readonly SettlementComm
 
 /** The commitment of a line that holds in each window of its meter, as rating takes it. */
 export const windowedCommitment = (
-  price: Line['price'],
-  { committed, overage_factor, true_up, time_buckets }: NonNullable<Line['commitment']>,
+  price: LineData['price'],
+  { committed, overage_factor, true_up, time_buckets }: NonNullable<LineData['commitment']>,
   as_of: Instant,
 ): LineCommitment => ({
   kind: 'windowed',
@@ -39,17 +39,19 @@ export const windowedCommitment = (
 
 /** The commitment of a line in a span of the period that runs, with what was used of it before; null for none. */
 export async function usedCommitment(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
-  line: Line,
+  line: Pick<LineData, 'id' | 'commitment' | 'price'>,
   part: Span,
   held: readonly SettlementCommitment[],
 ): Promise<UsedCommitments | null> {
-  const { state } = charging;
+  const { state, isClosing = false } = charging;
   const { commitment } = line;
   const { opened } = state;
-  if (commitment?.windowed && opened !== null && part.start >= opened.start) {
-    const windowed = windowedCommitment(line.price, commitment, context.now);
+  const isRunning = opened !== null && part.start >= opened.start;
+  if (commitment?.windowed && (isClosing || isRunning)) {
+    const end = isClosing ? part.end : context.now;
+    const windowed = windowedCommitment(line.price, commitment, end);
     return { gross: windowed, net: windowed };
   }
   const own = held.find(({ line_item_id }) => line_item_id === line.id);
@@ -64,7 +66,7 @@ export async function usedCommitment(
     kind: 'term',
     terms,
     prior: sumOf(earlier.map(of)),
-    closes_term: false,
+    closes_term: isClosing,
   });
   return {
     gross: used(({ gross }) => exactCostOf(gross)),
@@ -74,7 +76,7 @@ export async function usedCommitment(
 
 /** The commitment of all usage over lines that were rated, with what was used of it before; null for none. */
 export async function ratedCommitment(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
   span: Span,
   lines: readonly {
@@ -95,7 +97,7 @@ export async function ratedCommitment(
       overage_factor: all.overage_factor,
       prior: sumOf(earlier.map((each) => each[which].amount)),
       // The rest is charged when the period is closed.
-      trues_up: false,
+      trues_up: charging.isClosing === true && all.true_up,
       lines: lines.map((line) => ({ line_id: line.line_id, amount: line[which] })),
     });
   return { gross: rated('gross'), net: rated('net') };
@@ -106,20 +108,23 @@ const sumOf = (amounts: readonly string[]): DecimalText =>
 
 /** Everything that was used of a commitment before an instant, rated as it was billed: period by period, line by line. */
 async function usedBefore(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
   { line_item_id, span }: SettlementCommitment,
   until: Span['start'],
 ) {
   const { state } = charging;
-  if (span.start >= until || state.opened === null) return [];
+  if (span.start >= until) return [];
   const isOf = (id: string): boolean => line_item_id === null || line_item_id === id;
   const rated = [];
-  const billed = (await pastBills(context, state.id)).flatMap(({ usage }) => usage);
-  for (const { line, span: own } of billed) {
+  const before =
+    charging.billed ?? (await pastBills(context, state.id)).flatMap(({ usage }) => usage);
+  for (const { line, span: own } of before) {
     if (!isOf(line.id) || own.start < span.start) continue;
     rated.push(await ratedUsage(context, charging, line, own));
   }
+  // Of a period that is over, what comes before the stretch was billed.
+  if (charging.isClosing || state.opened === null) return rated;
   for (const line of state.lines.filter(({ id, price }) => price.type === 'USAGE' && isOf(id))) {
     const start = line.start_date > state.opened.start ? line.start_date : state.opened.start;
     const end = line.end_date !== null && line.end_date < until ? line.end_date : until;

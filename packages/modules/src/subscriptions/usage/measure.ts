@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -19,7 +19,7 @@ import {
   type UsageBucket,
   usageWindows,
 } from '../../rating/index.ts';
-import { type UsageStretch, usageInStretches } from '../../usage/index.ts';
+import type { UsageStretch, usageInStretches } from '../../usage/index.ts';
 import { billableLength } from '../settlement/index.ts';
 
 /** The meter of a line, whose usage is measured for one customer or several together. */
@@ -30,13 +30,15 @@ export interface Measured {
   readonly zone: string;
   /** The position of the log that the tables of usage show. */
   readonly position: string;
+  /** The reading of usage itself. */
+  readonly usageIn: typeof usageInStretches;
 }
 
 const aggregationOf = ({ meter }: Measured): Aggregation => meter.aggregation as Aggregation;
 
 /** The groups of usage in a span, each with its buckets where they are asked for. */
 function groupsIn(
-  context: RequestContext,
+  context: AskingContext,
   measured: Measured,
   span: Span,
   inBuckets: boolean,
@@ -45,7 +47,7 @@ function groupsIn(
   const { meter, zone } = measured;
   const aggregation = aggregationOf(measured);
   const { bucket_size: size, group_by } = aggregation;
-  return usageInStretches(context, {
+  return measured.usageIn(context, {
     eventName: meter.event_name,
     stretches,
     aggregation,
@@ -59,7 +61,7 @@ function groupsIn(
 }
 
 async function valueIn(
-  context: RequestContext,
+  context: AskingContext,
   measured: Measured,
   span: Span | null,
 ): Promise<{ readonly value: DecimalText; readonly events: number }> {
@@ -70,7 +72,7 @@ async function valueIn(
 }
 
 /** The mean of a level over the stretches of a span in which it counts: it goes on between them, and is not billed. */
-async function levelIn(context: RequestContext, measured: Measured, span: Span) {
+async function levelIn(context: AskingContext, measured: Measured, span: Span) {
   const stretches = measured.stretchesIn(span);
   let [area, length, events] = [zero, zero, 0];
   for (const stretch of stretches) {
@@ -94,7 +96,7 @@ const meteredBy = (measured: Measured, events: number): MeteredBy => ({
 
 /** The usage of a span as rating takes it where nothing is free: in its buckets, where the meter has them. */
 export async function plainUsage(
-  context: RequestContext,
+  context: AskingContext,
   measured: Measured,
   span: Span,
 ): Promise<Usage> {
@@ -129,7 +131,7 @@ const inOrder = (left: string, right: string): number => (left < right ? -1 : le
 
 /** The usage of a span as rating takes an allowance from it: by the periods of the allowance. */
 export async function usageUnder(
-  context: RequestContext,
+  context: AskingContext,
   measured: Measured,
   span: Span,
   { limit }: Allowance,

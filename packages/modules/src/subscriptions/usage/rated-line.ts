@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import {
   type Currency,
   type DecimalText,
@@ -16,11 +16,13 @@ import {
   type RatedLine,
   rate,
 } from '../../rating/index.ts';
+import { usageInStretches } from '../../usage/index.ts';
 import type { User } from '../families/family.ts';
 import type { LineData } from '../lines/line.ts';
 import { unbilledPauses } from '../pauses/pause.ts';
 import type { Subscription } from '../subscription.ts';
 import { currentPeriod } from '../time/steps.ts';
+import type { BilledUsage } from './bills.ts';
 import { type Measured, plainUsage, usageUnder } from './measure.ts';
 import { stretchesOf } from './stretches.ts';
 
@@ -34,6 +36,12 @@ export interface Charging {
   readonly allowances: ReadonlyMap<string, Allowance>;
   /** The billing period that what is rated lies in; absent: the one that runs, or what is rated itself. */
   readonly billing?: Span;
+  /** The usage that was billed before; absent: what settlements have billed by now. */
+  readonly billed?: readonly BilledUsage[];
+  /** True where the period is over, so that what is left of a commitment is charged. */
+  readonly isClosing?: boolean;
+  /** Tells usage in another way than by its tables. */
+  readonly usageIn?: typeof usageInStretches;
 }
 
 /** A line of usage as it is rated: gross, and without what is free. */
@@ -51,13 +59,13 @@ export interface UsedCommitments {
 
 /** Rates a line of usage for a span. */
 export async function ratedUsage(
-  context: RequestContext,
+  context: AskingContext,
   charging: Charging,
   { price }: Pick<LineData, 'price'>,
   span: Span,
   commitments: UsedCommitments | null = null,
 ): Promise<RatedUsage> {
-  const { state, users, position, allowances } = charging;
+  const { state, users, position, allowances, usageIn = usageInStretches } = charging;
   const pauses = unbilledPauses(state);
   const counted = existing(await context.recalled.load(meter, price.meter_id ?? ''), 'meter');
   const measured: Measured = {
@@ -65,6 +73,7 @@ export async function ratedUsage(
     stretchesIn: (asked) => stretchesOf(users, pauses, asked),
     zone: state.timezone,
     position,
+    usageIn,
   };
   const request = {
     kind: 'usage' as const,

@@ -26,7 +26,7 @@ async function look(context: WorkContext, id: string): Promise<void> {
   const position = await facts.shown(usageTables);
   const now = isOver ? period.end : context.now;
   const use = { customer: whose, counting: countingOf(counted), period, now };
-  const usage = await usedIn({ facts, principal: context.place }, use);
+  const usage = await usedIn({ facts, principal: context.principal }, use);
   const next = isOver ? runningPeriod(reset_period, period.end, whose.timezone) : null;
   await context.execute(usageAlert, id, noteUsage({ period, usage, position, next }));
 }

@@ -1,4 +1,4 @@
-import type { FactSelect, RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext, FactSelect } from '@counterfoil/engine/define';
 import { type Expression, type RawBuilder, type SqlBool, sql } from 'kysely';
 import { tracesOf, whereTraced } from '../property-traces.ts';
 import type { UsageTables } from '../table-definitions.ts';
@@ -18,7 +18,7 @@ export const propertyText = (name: string): RawBuilder<string | null> =>
   sql<string | null>`(event.properties ->> ${name}::text)`;
 
 /** The events of a choice, of whatever time. */
-export function eventsOf({ principal }: RequestContext, from: From, choice: EventChoice) {
+export function eventsOf({ principal }: AskingContext, from: From, choice: EventChoice) {
   const { of, filters, sources, accounts } = choice;
   const names = from
     .selectFrom('event_name')

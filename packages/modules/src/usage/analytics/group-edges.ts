@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Span } from '@counterfoil/kernel';
 import { groupOf } from '../aggregation/measure.ts';
 import { alikeEvents } from '../event-queries.ts';
@@ -24,7 +24,7 @@ export type EdgeReadings = AsyncIterable<EdgeReading>;
 
 /** The events beside the whole hours of a span: those before them, and those after. */
 export function edgesOf(
-  context: RequestContext,
+  context: AskingContext,
   question: BreakdownQuestion,
   { span, hours }: CutSpan,
 ): { readonly early: EdgeReadings; readonly late: EdgeReadings } {
@@ -38,7 +38,7 @@ export function edgesOf(
 }
 
 async function* readingsOf(
-  context: RequestContext,
+  context: AskingContext,
   question: BreakdownQuestion,
   spans: readonly Span[],
 ): AsyncGenerator<EdgeReading> {
@@ -56,7 +56,7 @@ async function* readingsOf(
 
 /** The readings of events that are alike; null where each has to be read, as where a window begins among them. */
 async function readingsOfAlike(
-  context: RequestContext,
+  context: AskingContext,
   { of, aggregation, filters, groupings, windowStarts }: BreakdownQuestion,
   spans: readonly Span[],
 ): Promise<readonly EdgeReading[] | null> {

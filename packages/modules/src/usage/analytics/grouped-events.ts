@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, Span } from '@counterfoil/kernel';
 import { type SqlBool, sql } from 'kysely';
 import { accountNumbers } from '../numbers.ts';
@@ -16,7 +16,7 @@ const portion = 20_000;
  * dropped.
  */
 export async function* groupedEvents(
-  context: RequestContext,
+  context: AskingContext,
   question: Pick<BreakdownQuestion, 'of' | 'filters' | 'sources'>,
   span: Span,
 ): AsyncGenerator<GroupedEvent> {
@@ -46,7 +46,7 @@ interface Row {
 }
 
 const selectPage = (
-  context: RequestContext,
+  context: AskingContext,
   choice: EventChoice,
   { start, end }: Span,
   after: Row | null,

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { WindowRhythm } from '@counterfoil/kernel';
 import type { Reading } from '../aggregation/aggregate.ts';
 import { keepNoMore } from '../groupings/keep.ts';
@@ -38,7 +38,7 @@ export function groupsWanted({
 
 /** The usage of groups from sums that are kept, and from events beside whole hours. Null where these are not kept. */
 export async function groupsOfHours(
-  context: RequestContext,
+  context: AskingContext,
   question: BreakdownQuestion,
   windows: WindowRhythm | null,
 ): Promise<readonly GroupUsage[] | null> {

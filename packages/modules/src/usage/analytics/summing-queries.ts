@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import { decimal, type Instant, laterOf, millisecondsOf, zero } from '@counterfoil/kernel';
 import { type RawBuilder, sql } from 'kysely';
 import type { Aggregation } from '../../meters/index.ts';
@@ -21,7 +21,7 @@ export const canBeSummed = ({ expression, bucket_size, type }: Aggregation): boo
  * time that every statement has. Throws where some of the events are dropped.
  */
 export async function summedInTables(
-  context: RequestContext,
+  context: AskingContext,
   question: BreakdownQuestion,
 ): Promise<readonly GroupUsage[]> {
   const accounts = await accountNumbers(context, question.of.customer);
@@ -106,7 +106,7 @@ function readingOf(
 }
 
 /** Rows of groups, those of the whole span first. */
-function groupRows(context: RequestContext, from: From, question: BreakdownQuestion & EventChoice) {
+function groupRows(context: AskingContext, from: From, question: BreakdownQuestion & EventChoice) {
   const { groupings, windowStarts, aggregation } = question;
   const groups = groupings.map((_, index) => sql.ref(`counted.group_${index}`));
   const whole = sql.join([...groups, sql.ref('counted.side')]);
@@ -171,7 +171,7 @@ function figuresOf(
 
 /** The events that are asked for, each with its groups, its window, and the value that is measured. */
 function countedEvents(
-  context: RequestContext,
+  context: AskingContext,
   from: From,
   question: BreakdownQuestion & EventChoice,
 ) {

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { WindowRhythm } from '@counterfoil/kernel';
 import { keepForTheNext } from '../groupings/keep.ts';
 import { definitionOf } from '../roll-ups/definition.ts';
@@ -22,7 +22,7 @@ export type GroupQuestion = Omit<BreakdownQuestion, 'windowStarts'> & {
  * summed up by the database, and event by event where that knows no way.
  */
 export async function usageInGroups(
-  context: RequestContext,
+  context: AskingContext,
   asked: GroupQuestion,
 ): Promise<readonly GroupUsage[]> {
   const { windows } = asked;
@@ -45,7 +45,7 @@ export const inWindows = ({ windows, ...question }: GroupQuestion): BreakdownQue
 });
 
 const groupsOfEvents = (
-  context: RequestContext,
+  context: AskingContext,
   question: BreakdownQuestion,
 ): Promise<readonly GroupUsage[]> =>
   canBeSummed(question.aggregation)
@@ -54,7 +54,7 @@ const groupsOfEvents = (
 
 /** Null where nothing is kept for such a question that tells the events too. */
 async function keptOfHours(
-  context: RequestContext,
+  context: AskingContext,
   question: BreakdownQuestion,
   windows: WindowRhythm | null,
 ): Promise<readonly GroupUsage[] | null> {

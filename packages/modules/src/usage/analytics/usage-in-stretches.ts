@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf } from '@counterfoil/kernel';
 import type { UsageOf } from '../usage-of.ts';
 import { foldedEvents, type GroupedEvent } from './folded-events.ts';
@@ -23,7 +23,7 @@ export type StretchesQuestion = Omit<GroupQuestion, 'of'> & {
  * (WEIGHTED_SUM) goes on between them: it is told of all the time, with the customers of any stretch.
  */
 export async function usageInStretches(
-  context: RequestContext,
+  context: AskingContext,
   { eventName, stretches, ...asked }: StretchesQuestion,
 ): Promise<readonly GroupUsage[]> {
   const [first, ...others] = stretches;

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import { millisecondsOf, Problem, type Span } from '@counterfoil/kernel';
 import { type Definition, digestOf } from '../roll-ups/definition.ts';
 import type { UsageOf } from '../usage-of.ts';
@@ -33,7 +33,7 @@ export interface AnsweredQuestion {
  * cannot be done now, the next such question is counted from events too, and asks again.
  */
 export async function keepForTheNext(
-  context: RequestContext,
+  context: AskingContext,
   definition: Definition | null,
   { of, span, events }: AnsweredQuestion,
 ): Promise<void> {
@@ -47,13 +47,13 @@ export async function keepForTheNext(
 }
 
 /** Has a grouping kept no more: it has more values than an answer has groups. */
-export const keepNoMore = (context: RequestContext, definition: Definition): Promise<void> =>
+export const keepNoMore = (context: AskingContext, definition: Definition): Promise<void> =>
   note(context, definition, async (data) => leaveGroupingOut(data));
 
 type Decide = ReturnType<typeof keepGrouping>;
 
 async function note(
-  context: RequestContext,
+  context: AskingContext,
   { event_name, field, expression, filters, group_by }: Definition,
   decisionOn: (data: KeptDefinition, id: string) => Promise<Decide | null>,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { type FactStatement, factStatement, type RequestContext } from '@counterfoil/engine/define';
+import { type AskingContext, type FactStatement, factStatement } from '@counterfoil/engine/define';
 import { decimal, type Instant, type Span, zero } from '@counterfoil/kernel';
 import { sql } from 'kysely';
 import type { Reading } from '../aggregation/aggregate.ts';
@@ -133,7 +133,7 @@ export interface SampledEvents {
 
 /** The number of different values that a property has among some of the events of a span. */
 export async function valuesAmong(
-  context: RequestContext,
+  context: AskingContext,
   property: string,
   { of, span, events }: SampledEvents,
 ): Promise<number> {

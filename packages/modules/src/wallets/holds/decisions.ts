@@ -157,6 +157,12 @@ function openHold(wallet: Wallet, holdId: string): Hold {
       debit_id: hold.debit_id,
     });
   }
+  if (hold?.invoice_id !== undefined) {
+    throw invalidOperation(`Hold ${holdId} belongs to ${hold.invoice_id}, which ends it.`, {
+      reason: 'hold_of_invoice',
+      invoice_id: hold.invoice_id,
+    });
+  }
   if (hold) return hold;
   throw refusal(`Hold ${holdId} is not open: it was captured or voided, or has expired.`, {
     reason: 'hold_ended',

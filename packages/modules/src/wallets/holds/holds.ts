@@ -4,6 +4,7 @@ import {
   decimal,
   type HoldId,
   type Instant,
+  type InvoiceId,
   type Metadata,
   smaller,
   textOf,
@@ -32,6 +33,8 @@ export interface Hold {
   readonly id: HoldId;
   /** Set where a debit of the customer holds them, and alone ends it (D76). */
   readonly debit_id?: DebitId;
+  /** Set where an invoice holds them, and alone ends it (ADR 44). */
+  readonly invoice_id?: InvoiceId;
   readonly credits: DecimalText;
   readonly expires_at: Instant | null;
   readonly description: string | null;

@@ -61,6 +61,9 @@ export const holdSchema = z
       .string()
       .optional()
       .meta({ description: 'The debit of the customer that holds them, and ends it by itself' }),
+    invoice_id: z.string().optional().meta({
+      description: 'The invoice that holds them until it is final, and captures them then',
+    }),
     hold_status: z.enum(['open', 'captured', 'voided', 'expired']),
     credits: z.string(),
     captured_credits: z.string(),
@@ -86,6 +89,7 @@ export const openHoldView = (wallet: Wallet, { id, credits, ...hold }: Hold): Ho
     wallet_id: wallet.id,
     customer_id: wallet.customer_id,
     debit_id: hold.debit_id ?? null,
+    invoice_id: hold.invoice_id ?? null,
     hold_status: 'open' as const,
     credits,
     captured_credits: hold.captured,
@@ -124,6 +128,7 @@ export function holdAfter(
       const {
         customer_id,
         debit_id = null,
+        invoice_id = null,
         credits,
         expires_at,
         description,
@@ -136,6 +141,7 @@ export function holdAfter(
         wallet_id: walletId,
         customer_id,
         debit_id,
+        invoice_id,
         hold_status: 'open' as const,
         credits,
         captured_credits: '0',

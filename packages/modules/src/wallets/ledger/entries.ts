@@ -4,6 +4,7 @@ import {
   derivedId,
   digitsFault,
   divide,
+  type HoldId,
   type Instant,
   invalidField,
   invalidOperation,
@@ -76,10 +77,11 @@ export const releaseEvent = (
   },
 });
 
-/**
- * A capture: a debit of the hold's own parts. One that is final returns the rest to its lots. Its id follows from
- * the hold and the key of the capture, else its number (D75).
- */
+/** The id of a capture, which follows from its hold and its key, else its number (D75). */
+export const captureId = (holdId: HoldId, key: string | null, number: number): TransactionId =>
+  derivedId('wtxn', `${holdId}\n${key === null ? `number ${number}` : `key ${key}`}`);
+
+/** A capture: a debit of the hold's own parts. One that is final returns the rest to its lots. */
 export const captureEvent = (
   wallet: Wallet,
   hold: Hold,
@@ -88,13 +90,11 @@ export const captureEvent = (
   at: Instant,
 ): WalletEvent => {
   const { drawn, returned } = divideHold(wallet.lots, hold, debit.credits, debtOf(wallet), isFinal);
-  const { idempotencyKey: key } = debit;
-  const capture = key === null ? `number ${hold.captures + 1}` : `key ${key}`;
   return {
     type: 'HoldCaptured',
     data: {
       ...entry(wallet, debit, at, debit.credits, out(debit.credits), wallet.conversion_rate),
-      transaction_id: derivedId('wtxn', `${hold.id}\n${capture}`),
+      transaction_id: captureId(hold.id, debit.idempotencyKey, hold.captures + 1),
       hold_id: hold.id,
       is_final: isFinal,
       drawn: [...drawn],

@@ -1,40 +1,13 @@
-import {
-  newRecord,
-  type RequestContext,
-  type Routes,
-  route,
-  withETag,
-} from '@counterfoil/engine/define';
-import { invariant, notFound, referenceSchema } from '@counterfoil/kernel';
+import { newRecord, type Routes, route, withETag } from '@counterfoil/engine/define';
+import { invariant, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { type Children, childOf, childrenOf } from '../child.ts';
 import { entryDetails, futureExpiry } from '../commands.ts';
-import { entryAfter, transactionOf } from '../ledger/transaction.ts';
-import { transactionTable } from '../projection.ts';
-import { movementSchema, reverseSchema, type TransactionResource } from '../schema.ts';
+import { transactionOf } from '../ledger/transaction.ts';
+import { movementSchema, reverseSchema } from '../schema.ts';
 import { walletView } from '../view.ts';
 import { wallet } from '../wallet.ts';
 import { reverseEntry } from './decisions.ts';
-import { type ReversibleEntry, reversibleEntry } from './reversals.ts';
-
-const entries: Children<TransactionResource> = { table: transactionTable, after: entryAfter };
-
-/** Looks an entry up that is to be reversed, with the lots that it drew from. Throws 404 and 400. */
-async function entryOf(
-  context: RequestContext,
-  walletId: string,
-  transactionId: string,
-): Promise<ReversibleEntry> {
-  const state = await context.load(wallet, walletId);
-  if (!state) throw notFound('wallet', walletId);
-  const entry = await childOf(context, entries, walletId, transactionId);
-  if (entry?.wallet_id !== walletId) {
-    throw notFound('transaction', transactionId, 'transaction_id');
-  }
-  const drawn = (entry.drawn_from ?? []).map(({ transaction_id }) => transaction_id);
-  const loads = await childrenOf(context, entries, walletId, drawn);
-  return reversibleEntry(entry, loads, state.reversals.count);
-}
+import { entryOf } from './give-back.ts';
 
 export const reversalRoutes = {
   'POST /wallets/{id}/transactions/{transaction_id}/reverse': route({

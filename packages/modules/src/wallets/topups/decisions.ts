@@ -1,5 +1,7 @@
 import {
+  derivedId,
   type Instant,
+  type InvoiceId,
   invalidOperation,
   invariant,
   notFound,
@@ -81,6 +83,35 @@ export const cancelTopUp =
       failureEvent(current, open, 'cancelled', at),
     );
   };
+
+/** The end of an order, as its invoice brings it about. */
+export type OrderEnd = 'completed' | 'failed';
+
+/**
+ * Ends an order because of its invoice: the credits are loaded as soon as that is paid, and never when it is void. No event
+ * for an order that has ended; one whose time is over ends as expired.
+ */
+export const endOrder =
+  (id: string, transactionId: string, end: OrderEnd): WalletDecision =>
+  (state, at) => {
+    if (!state || state.id !== id || state.wallet_status === 'closed') return [];
+    const topup = topUpOf(state, transactionId);
+    if (!topup) return [];
+    return endTopUp(state, topup, at, (current, open) =>
+      end === 'completed'
+        ? completionEvent(current, open, at)
+        : failureEvent(current, open, 'cancelled', at),
+    );
+  };
+
+/** The end of an order, as far as its wallet remembers: null while it waits, or where that was long ago. */
+export const endOfOrder = (state: WalletState, transactionId: string): OrderEnd | null =>
+  state?.ended_topups.find(({ transaction_id }) => transaction_id === transactionId)
+    ?.transaction_status ?? null;
+
+/** The id of the invoice of an order, which follows from it. */
+export const invoiceOfOrder = (transactionId: string): InvoiceId =>
+  derivedId('inv', `purchase ${transactionId}`);
 
 function existing(state: WalletState, id: string): Wallet {
   if (!state) throw notFound('wallet', id);

@@ -4,6 +4,7 @@ import * as assert from 'uvu/assert';
 import { walletRoutes } from '../routes.ts';
 import { walletWorld } from '../test-wallet-world.ts';
 import { wallet } from '../wallet.ts';
+import { invoiceOfOrder } from './decisions.ts';
 import { topUpRoutes } from './routes.ts';
 
 const test = suite('top-ups that wait for their payment');
@@ -179,7 +180,11 @@ test('what was never an order cannot be completed, and what is nothing is not fo
 
 test('a repeated order is answered as the first; another body is another order', async () => {
   const { topUp, entry, ordered } = await walletWithOrder();
-  assert.equal(await topUp(order('50'), 'key'), { wallet: ordered, wallet_transaction: entry });
+  assert.equal(await topUp(order('50'), 'key'), {
+    wallet: ordered,
+    wallet_transaction: entry,
+    invoice_id: invoiceOfOrder(entry.id),
+  });
   assert.is.not((await topUp(order('50'), 'other')).wallet_transaction.id, entry.id);
 });
 

@@ -1,0 +1,336 @@
+import {
+  type Currency,
+  type Decimal,
+  type DecimalText,
+  decimal,
+  type InvoiceLineId,
+  money,
+  moneyText,
+  smaller,
+  spread,
+  textOf,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
+import type { AppliedCoupon, AppliedTax, InvoiceFigures, InvoiceLine } from './events.ts';
+
+/** A line before anything is taken off or put on it. */
+export type BilledLine = Omit<
+  InvoiceLine,
+  'line_discount' | 'invoice_discount' | 'credits' | 'tax'
+>;
+
+/** A discount that is taken off, where there is something to take it off. */
+export interface BilledCoupon
+  extends Omit<
+    AppliedCoupon,
+    'id' | 'line_id' | 'original_price' | 'discounted_amount' | 'final_price'
+  > {
+  /** Taken off each of its lines on its own, or off all of them together. */
+  readonly level: 'line' | 'whole';
+  /** The lines that it is for. */
+  readonly line_ids: readonly InvoiceLineId[];
+  /** The id of its application to a line, or to the whole. */
+  readonly idFor: (lineId: InvoiceLineId | null) => AppliedCoupon['id'];
+}
+
+/** A tax that is added. Of its two figures one is null. */
+export type BilledTax = Omit<AppliedTax, 'taxable_amount' | 'tax_amount'>;
+
+/** The rules of prepaid credits: the price types that they may pay, and whether they pay the tax of such lines too. */
+export interface CreditRules {
+  readonly price_types: readonly ('ALL' | InvoiceLine['price_type'])[];
+  readonly covers_tax: boolean;
+}
+
+/** Prepaid credits, in money. */
+export interface PayingCredits extends CreditRules {
+  readonly amount: DecimalText;
+}
+
+/** Everything that the figures of an invoice depend on. */
+export interface Bill {
+  readonly currency: Currency;
+  readonly lines: readonly BilledLine[];
+  /** In the order in which they are taken off; all that are taken off single lines come first. */
+  readonly coupons: readonly BilledCoupon[];
+  readonly taxes: readonly BilledTax[];
+  /** In the order in which wallets are drawn. */
+  readonly credits: readonly PayingCredits[];
+}
+
+/**
+ * Every figure of an invoice (E 15.3, 20 B, 21 B): discounts of lines, one after the other on what is left of each; discounts
+ * of several together, one after the other, each spread by largest remainder; taxes, each on what is left; prepaid credits, which are a
+ * means of payment and lower no tax, and pay it only where they are said to. A percentage is taken of what is charged and of what is given back (negative lines)
+ * apart, and an amount of what is charged alone, so that no line comes to less than nothing by a discount. Where the lines
+ * come to less than nothing the total is zero, and `givenBack` tells the rest.
+ *
+ * @param bill amounts with no more digits than the currency has
+ */
+export function figuresOf(bill: Bill): InvoiceFigures {
+  const ofLines = withLineCoupons(bill);
+  const ofWhole = withCouponsOfWhole(bill, ofLines.nets);
+  const taxed = withTaxes(bill, ofWhole.nets);
+  const lines = bill.lines.map((line, index) => ({
+    ...line,
+    line_discount: textOf(ofLines.discounts[index] ?? zero),
+    invoice_discount: textOf(ofWhole.discounts[index] ?? zero),
+    credits: zeroText,
+    tax: textOf(taxed.shares[index] ?? zero),
+  }));
+  const coupons = [...ofLines.applied, ...ofWhole.applied];
+  return withCredits({ coupons, taxes: taxed.taxes, lines }, bill.credits);
+}
+
+/** The figures of an invoice with these credits on its lines, whatever was on them before. */
+export function withCredits(
+  { coupons, taxes, ...figures }: Pick<InvoiceFigures, 'lines' | 'coupons' | 'taxes'>,
+  credits: readonly PayingCredits[],
+): InvoiceFigures {
+  const paid = creditsOn(figures.lines, credits);
+  const lines = figures.lines.map((line, index) => ({
+    ...line,
+    credits: textOf(paid[index] ?? zero),
+  }));
+  const sums = sumsOf(lines);
+  return {
+    lines,
+    coupons,
+    taxes,
+    subtotal: textOf(sums.amount),
+    total_discount: textOf(sums.discount),
+    total_credits: textOf(sums.credits),
+    total_tax: textOf(sums.tax),
+    total: textOf(notBelowZero(totalOf(sums))),
+  };
+}
+
+/** Money by which the lines of an invoice come to less than nothing: it goes to the customer. */
+export const givenBack = ({ lines }: Pick<InvoiceFigures, 'lines'>): DecimalText =>
+  textOf(notBelowZero(totalOf(sumsOf(lines)).neg()));
+
+/**
+ * The money that credits may pay of lines that were discounted and taxed: of each what is left of it, and of all together what they
+ * come to.
+ */
+export function payableBy(lines: InvoiceFigures['lines'], rules: CreditRules): DecimalText {
+  const left = lines.map((line) => payableOf(line, rules).minus(decimal(line.credits)));
+  const own = left.filter((each, index) => {
+    const line = lines[index];
+    return each.cmp(zero) > 0 && line !== undefined && mayPay(rules, line);
+  });
+  return textOf(notBelowZero(smaller(sum(own), sum(left))));
+}
+
+const mayPay = (
+  { price_types }: CreditRules,
+  { price_type }: Pick<InvoiceLine, 'price_type'>,
+): boolean => price_types.includes('ALL') || price_types.includes(price_type);
+
+/** The amount of a line that credits may pay, whoever does: less its discounts, with its tax where they cover that. */
+const payableOf = (line: InvoiceLine, { covers_tax }: CreditRules): Decimal =>
+  covers_tax ? netOf(line).plus(decimal(line.tax)) : netOf(line);
+
+/** The amount of a line less its discounts. */
+export const netOf = ({
+  amount,
+  line_discount,
+  invoice_discount,
+}: Pick<InvoiceLine, 'amount' | 'line_discount' | 'invoice_discount'>): Decimal =>
+  decimal(amount).minus(decimal(line_discount)).minus(decimal(invoice_discount));
+
+/** The sum that is charged and the sum that is given back: the one at least zero, the other at most. */
+interface Sides {
+  readonly charged: Decimal;
+  readonly back: Decimal;
+}
+
+const sidesOf = (amounts: readonly Decimal[]): Sides => ({
+  charged: sum(amounts.filter((amount) => amount.cmp(zero) > 0)),
+  back: sum(amounts.filter((amount) => amount.cmp(zero) < 0)),
+});
+
+const both = ({ charged, back }: Sides): Decimal => charged.plus(back);
+
+/** The discount of a coupon on both sides; `left` is what is left of an amount that it takes off, null for a percentage. */
+function discountOn(
+  sides: Sides,
+  discount: AppliedCoupon['discount'],
+  currency: Currency,
+  left: Decimal | null,
+): Sides {
+  if (discount.type === 'percentage') return partsOf(sides, discount.percentage_off, currency);
+  const charged = smaller(left ?? decimal(discount.amount_off), notBelowZero(both(sides)));
+  return { charged, back: zero };
+}
+
+/** A percentage of both sides, each rounded once (D31). */
+const partsOf = ({ charged, back }: Sides, percentage: DecimalText, currency: Currency): Sides => ({
+  charged: percentOf(charged, percentage, currency),
+  back: percentOf(back, percentage, currency),
+});
+
+const hundredth = decimal('0.01');
+
+const percentOf = (amount: Decimal, percentage: DecimalText, currency: Currency): Decimal =>
+  rounded(amount.times(decimal(percentage)).times(hundredth), currency);
+
+const rounded = (amount: Decimal, currency: Currency): Decimal =>
+  decimal(moneyText(money(amount, currency)));
+
+/** Discounts: of each line what was taken off and what is left, and the coupons that did it. */
+interface Discounted {
+  readonly discounts: readonly Decimal[];
+  readonly nets: readonly Decimal[];
+  readonly applied: readonly AppliedCoupon[];
+}
+
+function withLineCoupons({ currency, lines, coupons }: Bill): Discounted {
+  const applied: AppliedCoupon[] = [];
+  const nets = lines.map(({ amount }) => decimal(amount));
+  for (const coupon of coupons) {
+    if (coupon.level !== 'line') continue;
+    const { discount } = coupon;
+    let left = discount.type === 'fixed' ? decimal(discount.amount_off) : null;
+    for (const [index, { id }] of lines.entries()) {
+      const price = nets[index] ?? zero;
+      if (!coupon.line_ids.includes(id) || price.eq(zero)) continue;
+      const taken = both(discountOn(sidesOf([price]), discount, currency, left));
+      if (left !== null) left = left.minus(taken);
+      nets[index] = price.minus(taken);
+      applied.push(...applicationOf(coupon, id, price, taken));
+    }
+  }
+  const discounts = lines.map(({ amount }, index) => decimal(amount).minus(nets[index] ?? zero));
+  return { discounts, nets, applied };
+}
+
+function withCouponsOfWhole(
+  { currency, lines, coupons }: Bill,
+  before: readonly Decimal[],
+): Discounted {
+  const applied: AppliedCoupon[] = [];
+  let nets = before;
+  for (const coupon of coupons) {
+    if (coupon.level !== 'whole') continue;
+    const own = lines.map(({ id }, index) =>
+      coupon.line_ids.includes(id) ? (nets[index] ?? zero) : zero,
+    );
+    const price = sidesOf(own);
+    const taken = discountOn(price, coupon.discount, currency, null);
+    const shares = spreadOver(taken, own, currency);
+    applied.push(...applicationOf(coupon, null, both(price), both(taken)));
+    nets = nets.map((net, index) => net.minus(shares[index] ?? zero));
+  }
+  const discounts = before.map((net, index) => net.minus(nets[index] ?? zero));
+  return { discounts, nets, applied };
+}
+
+/** The record of a discount; none where nothing was taken off. */
+function applicationOf(
+  { level: _level, line_ids: _lines, idFor, ...coupon }: BilledCoupon,
+  line_id: InvoiceLineId | null,
+  price: Decimal,
+  taken: Decimal,
+): AppliedCoupon[] {
+  if (taken.eq(zero)) return [];
+  return [
+    {
+      ...coupon,
+      id: idFor(line_id),
+      line_id,
+      original_price: textOf(price),
+      discounted_amount: textOf(taken),
+      final_price: textOf(price.minus(taken)),
+    },
+  ];
+}
+
+/** Spreads both sides of an amount over the lines of each, by what they come to. */
+function spreadOver(
+  { charged, back }: Sides,
+  nets: readonly Decimal[],
+  currency: Currency,
+): readonly Decimal[] {
+  const ups = nets.map(notBelowZero);
+  const downs = nets.map((net) => notBelowZero(net.neg()));
+  const ofUps = spread(textOf(charged), ups, currency);
+  const ofDowns = spread(textOf(back), downs, currency);
+  return nets.map((_, index) => decimal(ofUps[index] ?? '0').plus(decimal(ofDowns[index] ?? '0')));
+}
+
+/** Each tax on the same base: they do not compound. A fixed one is added only where something is taxable (E 21 B). */
+function withTaxes({ currency, taxes }: Bill, nets: readonly Decimal[]) {
+  const base = sidesOf(nets);
+  const taxable = both(base);
+  const added = taxes.map((tax) => ({ tax, sides: taxOn(base, tax, currency) }));
+  const all = {
+    charged: sum(added.map(({ sides }) => sides.charged)),
+    back: sum(added.map(({ sides }) => sides.back)),
+  };
+  return {
+    taxes: added.map(
+      ({ tax, sides }): AppliedTax => ({
+        ...tax,
+        taxable_amount: textOf(taxable),
+        tax_amount: textOf(both(sides)),
+      }),
+    ),
+    shares: spreadOver(all, nets, currency),
+  };
+}
+
+function taxOn(base: Sides, { percentage, fixed }: BilledTax, currency: Currency): Sides {
+  if (percentage !== null) return partsOf(base, percentage, currency);
+  const isTaxable = both(base).cmp(zero) > 0;
+  return {
+    charged: isTaxable && fixed !== null ? rounded(decimal(fixed), currency) : zero,
+    back: zero,
+  };
+}
+
+/** Credits on each line: wallets in their order, each on the lines that it may pay, in theirs. */
+function creditsOn(
+  lines: InvoiceFigures['lines'],
+  credits: readonly PayingCredits[],
+): readonly Decimal[] {
+  const paid = lines.map(() => zero);
+  for (const wallet of credits) {
+    const payable = lines.map((line) => payableOf(line, wallet));
+    // What is given back lowers what there is to pay.
+    const open = notBelowZero(sum(payable).minus(sum(paid)));
+    let left = smaller(decimal(wallet.amount), open);
+    for (const [index, line] of lines.entries()) {
+      if (!mayPay(wallet, line)) continue;
+      const unpaid = notBelowZero((payable[index] ?? zero).minus(paid[index] ?? zero));
+      const taken = smaller(unpaid, left);
+      paid[index] = (paid[index] ?? zero).plus(taken);
+      left = left.minus(taken);
+    }
+  }
+  return paid;
+}
+
+/** The sums over all lines. */
+interface Sums {
+  readonly amount: Decimal;
+  readonly discount: Decimal;
+  readonly credits: Decimal;
+  readonly tax: Decimal;
+}
+
+const sumsOf = (lines: InvoiceFigures['lines']): Sums => ({
+  amount: sum(lines.map(({ amount }) => decimal(amount))),
+  discount: sum(lines.map((line) => decimal(line.amount).minus(netOf(line)))),
+  credits: sum(lines.map(({ credits }) => decimal(credits))),
+  tax: sum(lines.map(({ tax }) => decimal(tax))),
+});
+
+const totalOf = ({ amount, discount, credits, tax }: Sums): Decimal =>
+  amount.minus(discount).minus(credits).plus(tax);
+
+const sum = (amounts: readonly Decimal[]): Decimal =>
+  amounts.reduce((all, amount) => all.plus(amount), zero);
+
+const notBelowZero = (amount: Decimal): Decimal => (amount.cmp(zero) > 0 ? amount : zero);

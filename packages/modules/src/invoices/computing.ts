@@ -1,0 +1,156 @@
+import type { AskingContext, WorkContext } from '@counterfoil/engine/define';
+import { existing, type Instant, type InvoiceId } from '@counterfoil/kernel';
+import { type CouponData, periodNumberAt } from '../subscriptions/index.ts';
+import { type Bill, figuresOf } from './amounts.ts';
+import {
+  type CouponedLine,
+  type CouponHost,
+  type CouponUse,
+  couponsOn,
+  couponUse,
+  isForOne,
+  useCoupon,
+} from './coupons.ts';
+import type { SettlementsCause } from './drafting/cause.ts';
+import type { InvoiceFigures } from './events.ts';
+import type { Invoice } from './invoice.ts';
+import { named } from './lines/line-id.ts';
+import { linesOfParts, type Part, type PartLine, partsOf } from './lines/parts.ts';
+import { taxesOf } from './taxes.ts';
+import type { UsageReading } from './usage-readings.ts';
+
+/** Figures, with the position of the log up to which usage counts in them; null where none does. */
+export interface Computed extends InvoiceFigures {
+  readonly position: string | null;
+}
+
+/** The invoice whose figures are computed. */
+export type ComputedInvoice = Pick<
+  Invoice,
+  'id' | 'customer_id' | 'subscription_id' | 'currency' | 'period_end'
+> & { readonly cause: SettlementsCause };
+
+/**
+ * Computes an invoice from what subscriptions have settled and what was used: everything but prepaid credits, which are known
+ * when it is made final (ADR 44). The same streams and the same usage give the same figures.
+ *
+ * @param read begins to read usage, where any is billed
+ * @param claimed tells whether a coupon that is for one invoice can be taken off this one
+ */
+export async function computed(
+  context: AskingContext,
+  invoice: ComputedInvoice,
+  read: () => Promise<UsageReading>,
+  claimed: (coupon: CouponData) => Promise<boolean>,
+): Promise<Computed> {
+  const parts = await partsOf(context, invoice.cause);
+  const { lines, position } = await linesOfParts(context, parts, read);
+  const ids = named(
+    invoice.id,
+    lines.map(({ line }) => line),
+  );
+  const bill: Omit<Bill, 'coupons'> = {
+    currency: invoice.currency,
+    lines: ids,
+    taxes: await taxesOf(context, taxedAs(invoice)),
+    credits: [],
+  };
+  const couponed = ids.map(({ id, subscription_id, subscription_line_item_id }, index) => ({
+    ...existing(lines[index] ?? null, 'line').of,
+    id,
+    subscription_id,
+    subscription_line_item_id,
+  }));
+  const hosts = hostsOf(parts);
+  const isFree = await freeCoupons(hosts, bill, couponed, invoice.id, claimed);
+  const coupons = couponsFor(invoice.id, hosts, couponed, isFree);
+  return { ...figuresOf({ ...bill, coupons }), position };
+}
+
+/**
+ * Explains the lines of an invoice for usage: every step of their rating, from the events that were counted to the amount. They are
+ * rated again, so that this says nothing that the log does not.
+ */
+export async function explained(
+  context: AskingContext,
+  { id, cause }: Pick<ComputedInvoice, 'id' | 'cause'>,
+  read: () => Promise<UsageReading>,
+): Promise<ReadonlyMap<string, NonNullable<PartLine['explanation']>>> {
+  const { lines } = await linesOfParts(context, await partsOf(context, cause), read);
+  const ids = named(
+    id,
+    lines.map(({ line }) => line),
+  );
+  const steps = ids.flatMap((line, index) => {
+    const explanation = lines[index]?.explanation;
+    return explanation ? [[line.id as string, explanation] as const] : [];
+  });
+  return new Map(steps);
+}
+
+const taxedAs = (invoice: ComputedInvoice) => ({
+  id: invoice.id,
+  subscription_id: invoice.subscription_id,
+  customer_id: invoice.customer_id,
+  currency: invoice.currency,
+  at: invoice.period_end ?? invoice.cause.at,
+});
+
+/** The subscriptions whose coupons can be taken off, each once. */
+const hostsOf = (parts: readonly Part[]): readonly CouponHost[] => [
+  ...new Map(
+    parts.map(({ subscription }) => [
+      subscription.id,
+      {
+        id: subscription.id,
+        coupons: subscription.coupons,
+        periodOf: (at: Instant) => periodNumberAt(subscription, at),
+      },
+    ]),
+  ).values(),
+];
+
+const couponsFor = (
+  invoiceId: InvoiceId,
+  hosts: readonly CouponHost[],
+  lines: readonly CouponedLine[],
+  isFree: (coupon: CouponData) => boolean,
+) => hosts.flatMap((host) => couponsOn(invoiceId, lines, host, isFree));
+
+/** Asks for each coupon that is for one invoice, and would be taken off this one, whether it can be. */
+async function freeCoupons(
+  hosts: readonly CouponHost[],
+  bill: Omit<Bill, 'coupons'>,
+  lines: readonly CouponedLine[],
+  invoiceId: InvoiceId,
+  claimed: (coupon: CouponData) => Promise<boolean>,
+): Promise<(coupon: CouponData) => boolean> {
+  const ones = hosts.flatMap(({ coupons }) => coupons.filter(isForOne));
+  if (ones.length === 0) return () => true;
+  const all = figuresOf({ ...bill, coupons: couponsFor(invoiceId, hosts, lines, () => true) });
+  const applied = new Set(all.coupons.map(({ coupon_association_id }) => coupon_association_id));
+  const free = new Set<string>();
+  for (const coupon of ones) {
+    if (applied.has(coupon.id) && (await claimed(coupon))) free.add(coupon.id);
+  }
+  return ({ id }) => free.has(id);
+}
+
+/** Tells whether a coupon that is for one invoice is free for a draft: nobody has it, or the draft itself. */
+export const isFreeFor =
+  (context: Pick<WorkContext, 'load'>, invoiceId: InvoiceId) =>
+  async ({ id }: CouponData): Promise<boolean> =>
+    isHolder(await context.load(couponUse, id), invoiceId);
+
+/** Takes a coupon that is for one invoice for one that is being made final; false where another one has it. */
+export const claimFor =
+  (context: Pick<WorkContext, 'execute' | 'load'>, invoiceId: InvoiceId) =>
+  async ({ id }: CouponData): Promise<boolean> => {
+    // Most coupons for one invoice are with an earlier one by now: that need not be asked, and remembered, each time.
+    if (!isHolder(await context.load(couponUse, id), invoiceId)) return false;
+    const { state } = await context.execute(couponUse, id, useCoupon(invoiceId));
+    return state?.invoice_id === invoiceId;
+  };
+
+const isHolder = (use: CouponUse | null, invoiceId: InvoiceId): boolean =>
+  use === null || use.invoice_id === invoiceId;

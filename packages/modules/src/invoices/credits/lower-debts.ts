@@ -1,0 +1,151 @@
+import type { WorkContext } from '@counterfoil/engine/define';
+import {
+  type Decimal,
+  type DecimalText,
+  decimal,
+  divide,
+  type InvoiceLineId,
+  minorUnits,
+  Problem,
+  shareOf,
+  smaller,
+  textOf,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
+import { type DividedCredit, type LowerDebts, settledOf } from '../../subscriptions/index.ts';
+import { netOf } from '../amounts.ts';
+import type { InvoiceDecision } from '../decisions.ts';
+import { invoicedUnder, invoiceIdOf } from '../drafting/cause.ts';
+import type { InvoiceLine } from '../events.ts';
+import { amountsOf, type Invoice, invoice } from '../invoice.ts';
+import { noteIn, noteOrProblem, totalOf } from '../settling/notes.ts';
+import { hasCharge } from './of-charge.ts';
+
+/**
+ * Credits of a charge whose invoice is final and not paid lower that invoice, as far as something is owed on it; the
+ * rest was paid, and goes to the customer's wallet. Those of a charge whose invoice is not final yet are lines of that.
+ */
+export const lowerDebts: LowerDebts = async (context, id, { settlement_id }, credits) => {
+  let nobodys = zero;
+  const ofFinal: DividedCredit[] = [];
+  for (const credit of credits) {
+    const final = credit.credit.invoice_id ? credit : await onFinal(context, id, credit);
+    nobodys = nobodys.plus(worthOf([credit])).minus(worthOf(final ? [final] : []));
+    if (final) ofFinal.push(final);
+  }
+  for (const [invoiceId, parts] of Map.groupBy(ofFinal, ({ credit }) => credit.invoice_id)) {
+    if (invoiceId === undefined) continue;
+    const lower = lowerInvoice(settlement_id, parts);
+    const { events } = await context.execute(invoice, invoiceId, lower);
+    for (const event of events) {
+      if (event.type === 'InvoiceAdjusted') nobodys = nobodys.plus(decimal(totalOf(event.data)));
+    }
+  }
+  return textOf(nobodys);
+};
+
+const worthOf = (credits: readonly DividedCredit[]): Decimal =>
+  credits.reduce((sum, { beyond, tax }) => sum.plus(decimal(beyond)).plus(decimal(tax)), zero);
+
+/**
+ * A credit of a charge of which the subscription did not know yet what it came to on its invoice, as it stands there; null where
+ * the invoice takes the credit as a line, or is void. The invoice is computed after what is in the log before it is begun to be made
+ * final, so that a draft will have it. While it is being made final nobody knows: this is tried again.
+ */
+async function onFinal(
+  context: WorkContext,
+  id: string,
+  credit: DividedCredit,
+): Promise<DividedCredit | null> {
+  const { settled } = await settledOf(context, id, (each) => hasCharge(each, credit));
+  const [own] = settled;
+  // Of a subscription before, or moved by a pause: it counts as paid.
+  if (!own) return credit;
+  const invoiceId = invoiceIdOf(invoicedUnder(own.state, own.settlement), own.settlement);
+  const state = await context.load(invoice, invoiceId);
+  if (state?.is_finalizing) throw new Error(`${invoiceId} is being made final`);
+  if (state === null || state.invoice_status === 'DRAFT' || state.invoice_status === 'VOIDED') {
+    return null;
+  }
+  const { line_item_id, whole, span } = credit.credit;
+  const ofLine = state.lines.filter((line) => line.subscription_line_item_id === line_item_id);
+  if (ofLine.some((line) => line.kind === 'credit' && line.period_start === span.start))
+    return null;
+  const line = ofLine.find((each) => each.kind === 'fixed' && each.period_start === whole.start);
+  return line ? asInvoiced(state, line, credit) : credit;
+}
+
+/** A credit net of the discounts of its invoice, with its tax. */
+function asInvoiced(
+  { id: invoice_id, currency }: Invoice,
+  line: InvoiceLine,
+  { credit, within, beyond }: DividedCredit,
+): DividedCredit {
+  const digits = decimal(`1e${minorUnits(currency)}`);
+  const units = (amount: string): bigint => BigInt(decimal(amount).times(digits).toFixed(0));
+  const share = (amount: Decimal) =>
+    shareOf(amount, units(beyond), units(credit.charged), currency);
+  return {
+    credit: { ...credit, invoice_id },
+    within,
+    beyond: share(netOf(line)),
+    tax: share(decimal(line.tax)),
+  };
+}
+
+const isPaid = (state: Invoice): boolean => amountsOf(state).amount_remaining === zeroText;
+
+/** Times that a note is made a unit smaller where its tax is rounded up. */
+const attempts = 3;
+
+/**
+ * Lowers what is owed on an invoice by credits of its charges, once for each settlement, whose id the note has. Nothing where nothing
+ * is owed any more.
+ */
+export const lowerInvoice =
+  (settlementId: string, credits: readonly DividedCredit[]): InvoiceDecision =>
+  (state) => {
+    if (state?.invoice_status !== 'FINALIZED' || isPaid(state)) return [];
+    if (noteIn(state, settlementId)) return [];
+    const worth = worthOf(credits);
+    const owed = smaller(decimal(amountsOf(state).amount_remaining), worth);
+    for (let attempt = 0; attempt < attempts; attempt += 1) {
+      const lines = asked(state, credits, { owed, worth }, attempt);
+      if (lines.length === 0) return [];
+      const note = noteOrProblem(state, { credit_note_id: settlementId, lines });
+      if (note instanceof Problem) continue;
+      const { kind: _, ...data } = note;
+      return 'from' in data ? [] : [{ type: 'InvoiceAdjusted', data }];
+    }
+    return [];
+  };
+
+/** Digits of a quotient before it is cut to money. */
+const places = 9;
+
+interface Part {
+  readonly owed: Decimal;
+  readonly worth: Decimal;
+}
+
+/** The lines of the note: of each credit the part that is owed, cut to money, and so many units less. */
+function asked(
+  { lines, currency }: Invoice,
+  credits: readonly DividedCredit[],
+  { owed, worth }: Part,
+  less: number,
+): { readonly line_id: InvoiceLineId; readonly amount: DecimalText }[] {
+  const digits = minorUnits(currency);
+  const unit = decimal(`1e-${digits}`);
+  return credits.flatMap(({ credit, beyond }, index) => {
+    const line = lines.find(
+      ({ kind, subscription_line_item_id: id }) => kind === 'fixed' && id === credit.line_item_id,
+    );
+    const exact = owed.eq(worth)
+      ? decimal(beyond)
+      : divide(decimal(beyond).times(owed), worth, places).round(digits, 0);
+    const amount = index === 0 ? exact.minus(unit.times(decimal(String(less)))) : exact;
+    return line && amount.cmp(zero) > 0 ? [{ line_id: line.id, amount: textOf(amount) }] : [];
+  });
+}

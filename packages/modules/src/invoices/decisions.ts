@@ -1,0 +1,68 @@
+import { type Decision, type Instant, invalidOperation, notFound } from '@counterfoil/kernel';
+import type { InvoiceEvent, InvoiceEventData } from './events.ts';
+import type { Invoice, InvoiceState } from './invoice.ts';
+
+export type InvoiceDecision = Decision<InvoiceState, InvoiceEvent>;
+
+/** Drafts an invoice, once for its cause: its id follows from that. Drafted before, no event. */
+export const draftInvoice =
+  (data: InvoiceEventData<'InvoiceDrafted'>): InvoiceDecision =>
+  (state) =>
+    state === null ? [{ type: 'InvoiceDrafted', data }] : [];
+
+/** Gives a draft its figures. One that is being made final, or is final, keeps those that it has. */
+export const computeDraft =
+  (data: InvoiceEventData<'InvoiceComputed'>): InvoiceDecision =>
+  (state) =>
+    state?.invoice_status === 'DRAFT' && !state.is_finalizing
+      ? [{ type: 'InvoiceComputed', data }]
+      : [];
+
+/** Begins to make a draft final (D58: at any time). Begun before, or final, no event. Throws 404, and 400 for a void one. */
+export const startFinalization =
+  (id: string): InvoiceDecision =>
+  (state, at) => {
+    const invoice = existingInvoice(state, id);
+    if (invoice.invoice_status === 'VOIDED') {
+      throw invalidOperation(`Invoice ${id} is void.`, { reason: 'ended' });
+    }
+    const isDraft = invoice.invoice_status === 'DRAFT' && !invoice.is_finalizing;
+    return isDraft ? [{ type: 'FinalizationStarted', data: { at } }] : [];
+  };
+
+/** Begins to make a draft final whose time has come. Nothing due, no event. */
+export const finalizeDue =
+  (id: string): InvoiceDecision =>
+  (state, at) =>
+    isDue(state, at) ? startFinalization(id)(state, at) : [];
+
+/** Tells whether an invoice is to be made final by itself by now. */
+export const isDue = (state: InvoiceState, at: Instant): boolean =>
+  state?.invoice_status === 'DRAFT' && state.finalizes_at !== null && state.finalizes_at <= at;
+
+/** The figures with which an invoice is made final, or skipped. */
+export const computeFinal =
+  (data: InvoiceEventData<'InvoiceComputed'>): InvoiceDecision =>
+  (state) =>
+    isFinalizing(state) ? [{ type: 'InvoiceComputed', data }] : [];
+
+/** Makes an invoice final: the commit point (ADR 44). No event for one that is not being made final any more. */
+export const finalizeInvoice =
+  (data: InvoiceEventData<'InvoiceFinalized'>): InvoiceDecision =>
+  (state) =>
+    isFinalizing(state) ? [{ type: 'InvoiceFinalized', data }] : [];
+
+/** Leaves an invoice without anything to bill behind, without a number (D58). */
+export const skipInvoice =
+  (data: InvoiceEventData<'InvoiceSkipped'>): InvoiceDecision =>
+  (state) =>
+    isFinalizing(state) ? [{ type: 'InvoiceSkipped', data }] : [];
+
+const isFinalizing = (state: InvoiceState): boolean =>
+  state?.invoice_status === 'DRAFT' && state.is_finalizing;
+
+/** The invoice, which must exist. Throws 404. */
+export function existingInvoice(state: InvoiceState, id: string): Invoice {
+  if (state === null) throw notFound('invoice', id);
+  return state;
+}

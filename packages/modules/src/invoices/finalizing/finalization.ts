@@ -1,0 +1,5 @@
+import { usageOfTables } from '../usage-readings.ts';
+import { finalizationCarriedOut } from './reactions.ts';
+
+/** Makes invoices final, with usage as its tables have it. A request carries it out at once, so that its answer shows it. */
+export const finalization = finalizationCarriedOut(usageOfTables);

@@ -1,0 +1,34 @@
+import { derivedId, type InvoiceId } from '@counterfoil/kernel';
+import type { Bill, BilledTax } from '../amounts.ts';
+import type { GivenBill } from '../events.ts';
+import type { Invoice } from '../invoice.ts';
+
+/**
+ * The bill of an invoice whose lines were given: by a request, or by the purchase of credits.
+ *
+ * @param applying taxes that apply to the customer, for one that names none itself
+ */
+export const billOfGiven = (
+  { id, currency }: Pick<Invoice, 'id' | 'currency'>,
+  given: GivenBill,
+  applying: readonly BilledTax[],
+  credits: Bill['credits'] = [],
+): Bill => ({
+  currency,
+  lines: given.lines,
+  coupons: given.coupons.map((coupon) => ({
+    ...coupon,
+    idFor: (lineId) =>
+      derivedId('coupon_app', `${id}\n${coupon.coupon_id}\n${lineId ?? 'the whole'}`),
+  })),
+  taxes: given.taxes ?? applying,
+  credits,
+});
+
+/** The id of a line that was given: its place in the invoice. */
+export const givenLineId = (invoiceId: InvoiceId, index: number) =>
+  derivedId('inv_line', `${invoiceId}\ngiven ${index}`);
+
+/** The id of a tax on an invoice: of each rate there is one. */
+export const appliedTaxId = (invoiceId: InvoiceId, taxRateId: string) =>
+  derivedId('taxapp', `${invoiceId}\n${taxRateId}`);

@@ -1,0 +1,94 @@
+import { module } from '@counterfoil/engine/define';
+import { creditsOfSettlements } from '../subscriptions/index.ts';
+import { couponsReturned } from './coupon-returns.ts';
+import { couponUse } from './coupons.ts';
+import { lowerDebts } from './credits/lower-debts.ts';
+import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
+import { settlementsDrafted } from './drafting/reactions.ts';
+import { editingRoutes } from './editing/routes.ts';
+import { draftsDue } from './finalizing/due.ts';
+import { finalization } from './finalizing/finalization.ts';
+import { creditsCaptured } from './finalizing/reactions.ts';
+import { invoice } from './invoice.ts';
+import { invoiceRedemptionsSettled } from './one-off/redemptions.ts';
+import { oneOffRoutes } from './one-off/routes.ts';
+import { overdueInvoices, unpaidSubscriptions } from './overdue/due.ts';
+import { previewRoutes } from './preview/routes.ts';
+import { invoiceTable } from './projection.ts';
+import { invoicePublicEvents } from './public-events.ts';
+import { purchasesDrafted } from './purchases/drafting.ts';
+import { purchasesEnded } from './purchases/ending.ts';
+import { recalculationRoutes } from './recalculation/routes.ts';
+import { invoiceRoutes } from './routes.ts';
+import { invoiceSequence } from './sequence.ts';
+import { invoiceSummaryRoutes } from './summary/routes.ts';
+import { usageOfTables } from './usage-readings.ts';
+import { voidedInvoices } from './voiding/reactions.ts';
+
+export { payableBy } from './amounts.ts';
+export {
+  type AppliedNote,
+  amountsOf,
+  type Invoice,
+  type InvoiceState,
+  invoice,
+  paymentStatusOf,
+} from './invoice.ts';
+export { invoiceTable } from './projection.ts';
+export { type InvoiceResource, invoiceSchema } from './schema.ts';
+export {
+  type AskedNote,
+  applyNote,
+  noteIn,
+  noteOn,
+  noteOrProblem,
+  reverseAdjustment,
+  totalOf,
+} from './settling/notes.ts';
+export {
+  notePayment,
+  paymentIn,
+  returnPayment,
+  settlePayment,
+} from './settling/payments.ts';
+export {
+  type PaymentMethod,
+  type PaymentStatus,
+  paymentMethodSchema,
+  paymentStatusSchema,
+} from './values.ts';
+export { invoiceView } from './view.ts';
+
+const routes = {
+  ...invoiceRoutes,
+  ...oneOffRoutes,
+  ...editingRoutes,
+  ...recalculationRoutes,
+  ...previewRoutes,
+  ...invoiceSummaryRoutes,
+};
+
+/** The debts of customers, from the draft to the last payment. */
+export const invoices = module({
+  name: 'invoices',
+  aggregates: [invoice, invoiceSequence, couponUse],
+  tables: [invoiceTable],
+  routes,
+  publicEvents: [invoicePublicEvents],
+  reactions: [
+    creditsOfSettlements(lowerDebts),
+    settlementsDrafted(usageOfTables),
+    finalization,
+    creditsCaptured,
+    couponsReturned,
+    voidedInvoices,
+    chargesNoted,
+    leftOverGiven,
+    purchasesDrafted,
+    purchasesEnded,
+  ],
+  dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],
+});
+
+/** The routes with their exact types, for the typed client. */
+export type InvoiceRoutes = typeof routes;

@@ -1,0 +1,139 @@
+import type { RequestContext } from '@counterfoil/engine/define';
+import {
+  derivedId,
+  existing,
+  type Instant,
+  invalidField,
+  invalidOperation,
+  notFound,
+  type Period,
+} from '@counterfoil/kernel';
+import {
+  currentPeriod,
+  isInherited,
+  nextStep,
+  type Subscription,
+  settledOf,
+  subscription,
+} from '../../subscriptions/index.ts';
+import { computed, isFreeFor } from '../computing.ts';
+import { isBilled } from '../drafting/cause.ts';
+import { draftOfSettled } from '../drafting/draft.ts';
+import type { InvoiceEvent } from '../events.ts';
+import { type InvoiceState, invoice } from '../invoice.ts';
+import type { InvoiceResource } from '../schema.ts';
+import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
+import { invoiceView } from '../view.ts';
+import { afterwards, comingEvents } from './coming.ts';
+import type { PreviewInvoice } from './schema.ts';
+
+/**
+ * The invoice that a subscription comes to at the end of its running period, or before if it ends before, as far as usage is counted by now and if nothing else
+ * happens: by the same steps, settlements and arithmetic that will make it. Prepaid credits are known only when it is final.
+ * Nothing is written. Throws 404, and 400 for one that nothing comes of, or for another period.
+ */
+export async function previewed(
+  context: RequestContext,
+  { hide_zero_charges_line_items, ...asked }: PreviewInvoice,
+  usage: UsageReadings = usageOfTables,
+): Promise<InvoiceResource> {
+  const root = await payingSubscription(context, asked.subscription_id);
+  const period = currentPeriod(root);
+  assertRunning(asked, period);
+  const at = period.end;
+  const coming = new Map(
+    (await withMembers(context, root)).map((each) => [each.id, comingEvents(each, at)]),
+  );
+  const after = afterwards(context, coming);
+  const first = (coming.get(root.id) ?? []).flatMap((event) =>
+    event.type === 'SettlementRecorded' && isBilled(event.data) ? [event.data.settlement_id] : [],
+  )[0];
+  const { settled: all } = await settledOf(
+    after,
+    root.id,
+    ({ settlement_id }) => settlement_id === first,
+  );
+  const [settled] = all;
+  if (!settled) {
+    throw invalidOperation(`Nothing is billed for ${root.id} by ${at}.`, { reason: 'ended' });
+  }
+  const id = derivedId('inv', `${root.id}\npreview\n${at}`);
+  const draft = await draftOfSettled(context, id, {
+    root,
+    settled,
+    at: settled.settlement.at,
+    billing_sequence: null,
+  });
+  const figures = await computed(after, draft, () => usage.atOnce(after), isFreeFor(context, id));
+  const events: readonly InvoiceEvent[] = [
+    { type: 'InvoiceDrafted', data: draft },
+    { type: 'InvoiceComputed', data: { ...figures, plan: null } },
+  ];
+  const shown = invoiceView(folded(events, context, at));
+  return hide_zero_charges_line_items ? withoutZeros(shown) : shown;
+}
+
+async function payingSubscription(context: RequestContext, id: string): Promise<Subscription> {
+  const state = await context.load(subscription, id);
+  if (state === null) throw notFound('subscription', id, 'subscription_id');
+  if (isInherited(state)) {
+    throw invalidOperation(`${id} is inherited: the subscription that it follows is invoiced.`, {
+      reason: 'inherited',
+    });
+  }
+  if (nextStep(state) !== null) return state;
+  throw invalidOperation(`Nothing happens to ${id} by itself any more, or not yet.`, {
+    reason: 'ended',
+  });
+}
+
+/** Only the running period has an invoice that is still to come. */
+function assertRunning(
+  { period_start, period_end }: Omit<PreviewInvoice, 'hide_zero_charges_line_items'>,
+  { start, end }: Pick<Period, 'start' | 'end'>,
+): void {
+  const must = (name: string, given: Instant | null | undefined, is: Instant): void => {
+    if (given && given !== is) {
+      throw invalidField(`/${name}`, `is ${is} of the period that runs, the one that is shown`);
+    }
+  };
+  must('period_start', period_start, start);
+  must('period_end', period_end, end);
+}
+
+/** The subscription and those that are invoiced with it. */
+async function withMembers(
+  context: RequestContext,
+  root: Subscription,
+): Promise<readonly Subscription[]> {
+  const members = await Promise.all(
+    root.family.members.map((id) => context.load(subscription, id)),
+  );
+  return [root, ...members.flatMap((each) => each ?? [])];
+}
+
+const folded = (
+  events: readonly InvoiceEvent[],
+  { principal }: RequestContext,
+  occurred_at: Instant,
+): InvoiceState =>
+  events.reduce<InvoiceState>(
+    (state, event) =>
+      invoice.evolve(state, {
+        ...event,
+        stamp: {
+          tenant_id: principal.tenantId,
+          environment_id: principal.environmentId,
+          occurred_at,
+          actor: { user_id: null, key_id: null },
+        },
+      }),
+    null,
+  );
+
+const withoutZeros = (shown: InvoiceResource): InvoiceResource => ({
+  ...shown,
+  line_items: existing(shown.line_items ?? null, 'list of lines').filter(
+    ({ amount }) => amount !== '0',
+  ),
+});

@@ -1,0 +1,91 @@
+import { reaction, type WorkContext } from '@counterfoil/engine/define';
+import { type DecimalText, decimal, existing, textOf, zeroText } from '@counterfoil/kernel';
+import {
+  type EntryDetails,
+  endOfOrder,
+  endOrder,
+  transactionTable,
+  wallet,
+} from '../../wallets/index.ts';
+import type { InvoiceDecision } from '../decisions.ts';
+import { giveMoney } from '../give-money.ts';
+import { amountsOf, type Invoice, invoice } from '../invoice.ts';
+
+/**
+ * The invoice of a purchase ends the order in the wallet: paid, its credits are loaded, once; void, or adjusted away before
+ * anything was paid, the order fails. The wallet decides: money for an order that is dead by then goes to a wallet of the
+ * customer as a lot of its own.
+ */
+export const purchasesEnded = reaction(invoice, {
+  name: 'purchase that is paid or void',
+  on: {
+    InvoiceFinalized: ({ aggregate_id }, context) => endPaid(context, aggregate_id),
+    PaymentSettled: ({ aggregate_id }, context) => endPaid(context, aggregate_id),
+    InvoiceAdjusted: ({ aggregate_id }, context) => endPaid(context, aggregate_id),
+    InvoiceVoided: async ({ aggregate_id: id }, context) => {
+      const { cause } = existing(await context.load(invoice, id), 'invoice');
+      if (cause.kind !== 'purchase') return;
+      const { wallet_id, transaction_id } = cause;
+      await context.execute(wallet, wallet_id, endOrder(wallet_id, transaction_id, 'failed'));
+    },
+    PurchaseEnded: async ({ aggregate_id: id, data: { end, money } }, context) => {
+      if (end === 'completed' || money === zeroText) return;
+      const state = existing(await context.load(invoice, id), 'invoice');
+      await giveMoney(context, state, money, detailsOf(state));
+    },
+  },
+});
+
+/** Ends the order of an invoice of which nothing remains to be paid, and remembers how. */
+async function endPaid(context: WorkContext, id: string): Promise<void> {
+  const state = existing(await context.load(invoice, id), 'invoice');
+  const { cause, purchase } = state;
+  if (cause.kind !== 'purchase' || purchase !== null || state.paid_at === null) return;
+  const { wallet_id, transaction_id } = cause;
+  const { amount_paid } = amountsOf(state);
+  // What was adjusted away before anybody paid is not bought.
+  const isBought = amount_paid !== zeroText || state.notes.length === 0;
+  const end = endOrder(wallet_id, transaction_id, isBought ? 'completed' : 'failed');
+  const outcome = await context.execute(wallet, wallet_id, end);
+  if (!isBought) return;
+  const status =
+    endOfOrder(outcome.state, transaction_id) ?? (await endInTable(context, transaction_id));
+  await context.execute(invoice, id, endPurchase(status === 'completed' ? 'completed' : 'dead'));
+}
+
+/** The end of an order that its wallet does not remember any more. Throws while the table does not show it. */
+async function endInTable({ read }: WorkContext, transactionId: string): Promise<string> {
+  const found = await read.find(transactionTable, transactionId);
+  const status = found?.resource.transaction_status;
+  if (status === 'completed' || status === 'failed') return status;
+  throw new Error(`${transactionId} has ended, and nothing shows how yet`);
+}
+
+/** Remembers how the purchase has ended, once, with the money of one whose order was dead. */
+const endPurchase =
+  (end: 'completed' | 'dead'): InvoiceDecision =>
+  (state) => {
+    const billed = existing(state, 'invoice');
+    if (billed.purchase !== null || billed.invoice_status !== 'FINALIZED') return [];
+    return [
+      { type: 'PurchaseEnded', data: { end, money: end === 'dead' ? moneyOf(billed) : zeroText } },
+    ];
+  };
+
+/** The money that was paid for the purchase, less what the customer has of it already. */
+function moneyOf(billed: Invoice): DecimalText {
+  const { amount_paid, overpaid_amount, refunded_amount } = amountsOf(billed);
+  return textOf(
+    decimal(amount_paid).minus(decimal(overpaid_amount)).minus(decimal(refunded_amount)),
+  );
+}
+
+/** The entry of a wallet for the money of a dead order. */
+const detailsOf = ({ id }: Invoice): EntryDetails => ({
+  reason: 'PURCHASED_CREDIT_DIRECT',
+  referenceType: 'INVOICE',
+  referenceId: id,
+  description: null,
+  idempotencyKey: null,
+  metadata: { invoice_id: id },
+});

@@ -1,0 +1,152 @@
+import { Problem } from '@counterfoil/kernel';
+import { rejection } from '@counterfoil/testkit';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { paidWorld, type Shown } from '../../test-paid-world.ts';
+
+const test = suite('purchases of credits');
+
+/** A customer with a wallet, who orders fifty credits at two dollars each. */
+async function buying(body: object = {}) {
+  const world = await paidWorld();
+  const { call, wallet, settle } = world;
+  const id = await wallet('0', { topup_conversion_rate: '2', ...body });
+  const order = async (more: object = {}) => {
+    const answer = (await call('POST /wallets/{id}/top-up', {
+      params: { id },
+      body: { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '50', ...more },
+    })) as unknown as {
+      readonly invoice_id: string;
+      readonly wallet_transaction: { readonly id: string };
+    };
+    await settle();
+    return { invoiceId: answer.invoice_id, transactionId: answer.wallet_transaction.id };
+  };
+  return { ...world, walletId: id, order };
+}
+
+const idOf = (id: string) => ({ params: { id } });
+
+test('an order becomes an invoice, whose payment loads the credits once', async () => {
+  const { order, call, pay, settle, balance, walletId, stateOf } = await buying();
+  const { invoiceId, transactionId } = await order();
+  const billed = await call('GET /invoices/{id}', idOf(invoiceId));
+  assert.equal(
+    [billed.invoice_status, billed.invoice_type, billed.billing_reason, billed.total],
+    ['FINALIZED', 'ONE_OFF', 'MANUAL', '100'],
+  );
+  assert.equal(billed.metadata, { wallet_id: walletId, wallet_transaction_id: transactionId });
+  await pay(invoiceId, '40');
+  await settle();
+  assert.is(await balance(walletId), '0');
+  await pay(invoiceId, '60');
+  await settle();
+  await settle();
+  assert.is(await balance(walletId), '50');
+  assert.is((await stateOf(invoiceId)).purchase, 'completed');
+});
+
+test('credits that the customer has are not paid back as well', async () => {
+  const { order, pay, settle, credit, makeVoid, stateOf } = await buying();
+  const { invoiceId } = await order();
+  await pay(invoiceId, '100');
+  await settle();
+  const line = (await stateOf(invoiceId)).lines[0]?.id ?? '';
+  assert.is(
+    (await rejection(credit(invoiceId, { [line]: '10' }))).details?.reason,
+    'not_creditable',
+  );
+  assert.is((await rejection(makeVoid(invoiceId))).details?.reason, 'not_creditable');
+});
+
+test('credits do not pay for credits', async () => {
+  const { order, stateOf } = await buying({ initial_credits_to_load: '500' });
+  const { invoiceId } = await order();
+  assert.equal((await stateOf(invoiceId)).taken, []);
+});
+
+test('an invoice that becomes void fails the order', async () => {
+  const { order, makeVoid, settle, balance, walletId, call } = await buying();
+  const { invoiceId, transactionId } = await order();
+  await makeVoid(invoiceId);
+  await settle();
+  const { items } = (await call('GET /wallets/{id}/transactions', idOf(walletId))) as unknown as {
+    readonly items: readonly Shown[];
+  };
+  const entry = items.find(({ id }) => id === transactionId);
+  assert.is(entry?.transaction_status, 'failed');
+  assert.is(await balance(walletId), '0');
+});
+
+test('an order that is cancelled makes its invoice void', async () => {
+  const { order, call, settle, stateOf } = await buying();
+  const { invoiceId, transactionId } = await order();
+  await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
+  await settle();
+  assert.is((await stateOf(invoiceId)).invoice_status, 'VOIDED');
+});
+
+test('a payment that is under way when the order dies goes to the customer as a lot of its own, once', async () => {
+  const { order, call, pay, settle, stateOf, balance, walletId } = await buying();
+  const { invoiceId, transactionId } = await order();
+  await call('PUT /invoices/{id}/payment', {
+    ...idOf(invoiceId),
+    body: { payment_status: 'PROCESSING' },
+  });
+  await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
+  await settle();
+  assert.is((await stateOf(invoiceId)).invoice_status, 'FINALIZED');
+  await pay(invoiceId, '100');
+  await settle();
+  await settle();
+  assert.is((await stateOf(invoiceId)).purchase, 'dead');
+  // A hundred dollars are a hundred credits, whatever credits are sold for.
+  assert.is(await balance(walletId), '100');
+});
+
+test('credits that were loaded by hand before are not loaded again by the payment', async () => {
+  const { order, call, pay, settle, balance, walletId, stateOf } = await buying();
+  const { invoiceId, transactionId } = await order();
+  await call('POST /wallets/transactions/{id}/complete', idOf(transactionId));
+  await pay(invoiceId, '100');
+  await settle();
+  assert.is(await balance(walletId), '50');
+  assert.is((await stateOf(invoiceId)).purchase, 'completed');
+});
+
+test('a wallet that tops itself up says so on its invoice', async () => {
+  const auto_topup = { enabled: true, amount: 20, threshold: 5, invoicing: true };
+  const { settle, call } = await buying({ auto_topup });
+  await settle();
+  const { items } = (await call('GET /invoices', {})) as unknown as { readonly items: Shown[] };
+  assert.equal(
+    items.map(({ billing_reason, total }) => [billing_reason, total]),
+    [['WALLET_AUTO_TOPUP', '40']],
+  );
+});
+
+test('wherever the process dies, one payment loads the credits once', async () => {
+  for (const fate of ['unavailable', 'written_unheard'] as const) {
+    for (let last = 1, isWhole = false; !isWhole; last += 1) {
+      const { world, order, pay, settle, balance, walletId, another } = await buying();
+      const { invoiceId } = await order();
+      let appended = 0;
+      world.store.fate = () => {
+        appended += 1;
+        return appended > last ? 'unavailable' : appended === last ? fate : 'written';
+      };
+      await pay(invoiceId, '100', {}, 'one').catch((error: unknown) => {
+        if (!(error instanceof Problem)) throw error;
+      });
+      await settle();
+      isWhole = appended < last;
+      world.store.fate = () => 'written';
+      await settle(another());
+      await pay(invoiceId, '100', {}, 'one', another());
+      await settle(another());
+      assert.is(await balance(walletId), '50', `${fate} at append ${last}`);
+    }
+  }
+});
+
+test.run();

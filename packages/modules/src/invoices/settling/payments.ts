@@ -1,0 +1,91 @@
+import {
+  type DecimalText,
+  decimal,
+  existing,
+  smaller,
+  textOf,
+  zero,
+  zeroText,
+} from '@counterfoil/kernel';
+import type { InvoiceDecision } from '../decisions.ts';
+import type { InvoiceEventData } from '../events.ts';
+import { amountsOf, type Invoice, type InvoicePayment } from '../invoice.ts';
+
+/** Money that has come by a payment. */
+export type SettledPayment = Omit<InvoiceEventData<'PaymentSettled'>, 'excess'>;
+
+/**
+ * Takes the money of a payment, once for each payment (E 16 B). All of it counts as paid; what exceeds what is owed is the
+ * excess, which the customer gets as credits (D60). An invoice that is not final, or void, takes none: no event.
+ */
+export const settlePayment =
+  (payment: SettledPayment): InvoiceDecision =>
+  (state) => {
+    const invoice = existing(state, 'invoice');
+    if (invoice.invoice_status !== 'FINALIZED' || paymentIn(invoice, payment.payment_id)) return [];
+    const over = decimal(payment.amount).minus(decimal(amountsOf(invoice).amount_remaining));
+    const excess = over.cmp(zero) > 0 ? textOf(over) : zeroText;
+    return [{ type: 'PaymentSettled', data: { ...payment, excess } }];
+  };
+
+/** The payment that an invoice has taken; undefined where it has not. */
+export const paymentIn = ({ payments }: Invoice, paymentId: string): InvoicePayment | undefined =>
+  payments.find(({ payment_id }) => payment_id === paymentId);
+
+/**
+ * Notes that money of a payment was given back to its sender, so that the invoice is owed again (D60). `returned` is all
+ * that went back by now: hearing of it again changes nothing. What the customer has as credits, or was given back by credit
+ * notes, does not go back twice.
+ */
+export const returnPayment =
+  ({
+    payment_id,
+    returned,
+  }: {
+    readonly payment_id: string;
+    readonly returned: DecimalText;
+  }): InvoiceDecision =>
+  (state) => {
+    const invoice = existing(state, 'invoice');
+    const payment = paymentIn(invoice, payment_id);
+    if (invoice.invoice_status !== 'FINALIZED' || !payment) return [];
+    const more = decimal(returned).minus(decimal(payment.returned));
+    const amount = smaller(more, decimal(leftOf(invoice, payment)));
+    if (amount.cmp(zero) <= 0) return [];
+    return [{ type: 'PaymentReturned', data: { payment_id, amount: textOf(amount) } }];
+  };
+
+/**
+ * Notes what is known of a payment that has not come, which is the payment status of an invoice of which something is
+ * owed. Nothing new, no event.
+ */
+export const notePayment =
+  (noted: InvoiceEventData<'PaymentNoted'>): InvoiceDecision =>
+  (state) => {
+    const invoice = existing(state, 'invoice');
+    if (invoice.invoice_status !== 'FINALIZED' || invoice.noted === noted.payment_status) return [];
+    if (amountsOf(invoice).amount_remaining === zeroText) return [];
+    return [{ type: 'PaymentNoted', data: noted }];
+  };
+
+/** The money of a payment that the invoice still has: neither credits of the customer by now, nor given back. */
+export function leftOf({ notes }: Invoice, payment: InvoicePayment): DecimalText {
+  const { payment_id, amount, returned, excess } = payment;
+  const refunded = notes.flatMap((note) => (note.kind === 'REFUND' ? note.from : []));
+  const own = refunded.filter((part) => part.payment_id === payment_id);
+  const left = own.reduce(
+    (rest, part) => rest.minus(decimal(part.amount)),
+    decimal(amount).minus(decimal(returned)).minus(decimal(excess)),
+  );
+  return left.cmp(zero) > 0 ? textOf(left) : zeroText;
+}
+
+/** A part of the money on an invoice, by the payment that brought it. */
+export type PaymentPart = InvoiceEventData<'InvoiceRefunded'>['from'][number];
+
+/** The payments of which the invoice has money, the last first, each with what it has. */
+export const moneyOn = (invoice: Invoice): readonly PaymentPart[] =>
+  invoice.payments.toReversed().flatMap((payment) => {
+    const amount = leftOf(invoice, payment);
+    return amount === zeroText ? [] : [{ payment_id: payment.payment_id, amount }];
+  });

@@ -1,0 +1,91 @@
+import { type AskingContext, where } from '@counterfoil/engine/define';
+import { type AppliedTaxId, type Currency, derivedId, type Instant } from '@counterfoil/kernel';
+import {
+  type Association,
+  type TaxEntity,
+  taxAssociationRecords,
+  taxRate,
+} from '../taxes/index.ts';
+import type { BilledTax } from './amounts.ts';
+
+/** Associations that are looked at of one owner. */
+const maximum = 100;
+
+/** The invoice whose taxes are looked for. */
+export interface TaxedInvoice {
+  readonly id: string;
+  readonly subscription_id: string | null;
+  readonly customer_id: string;
+  readonly currency: Currency;
+  /** The instant that decides about dates: the end of its period. */
+  readonly at: Instant;
+}
+
+/**
+ * The taxes of an invoice: what is associated with its subscription, else with who pays, else with the tenant, and applies by
+ * itself, in the currency, within its dates (E 21 B). By priority, then by age.
+ */
+export async function taxesOf(
+  context: Pick<AskingContext, 'read' | 'load' | 'principal'>,
+  invoice: TaxedInvoice,
+): Promise<readonly BilledTax[]> {
+  const owners: readonly (readonly [TaxEntity, string])[] = [
+    ...(invoice.subscription_id === null
+      ? []
+      : [['subscription', invoice.subscription_id] as const]),
+    ['customer', invoice.customer_id],
+    ['tenant', context.principal.tenantId],
+  ];
+  for (const [type, id] of owners) {
+    const associations = await associationsOf(context, type, id, invoice);
+    const taxes: BilledTax[] = [];
+    for (const association of associations)
+      taxes.push(...(await taxBy(context, invoice, association)));
+    if (taxes.length > 0) return taxes;
+  }
+  return [];
+}
+
+async function associationsOf(
+  { read }: Pick<AskingContext, 'read'>,
+  entity_type: TaxEntity,
+  entity_id: string,
+  { currency, at }: TaxedInvoice,
+): Promise<readonly Association[]> {
+  const page = { limit: maximum, offset: 0 };
+  const { items } = await read.list(taxAssociationRecords.table, page, [
+    ...where('entity_id', 'eq', entity_id),
+    ...where('entity_type', 'eq', entity_type),
+  ]);
+  return items
+    .filter(
+      (each) =>
+        each.auto_apply &&
+        (each.currency === undefined || each.currency === currency) &&
+        (each.start_date === undefined || each.start_date <= at) &&
+        (each.end_date === undefined || each.end_date > at),
+    )
+    .toSorted((left, right) => left.priority - right.priority || (left.id < right.id ? -1 : 1));
+}
+
+async function taxBy(
+  context: Pick<AskingContext, 'load'>,
+  { id: invoiceId }: TaxedInvoice,
+  { id: associationId, tax_rate_id }: Association,
+): Promise<readonly BilledTax[]> {
+  const rate = await context.load(taxRate, tax_rate_id);
+  if (rate === null || rate.tax_rate_status === 'INACTIVE') return [];
+  const { tax, code, name } = rate;
+  const id: AppliedTaxId = derivedId('taxapp', `${invoiceId}\n${associationId}`);
+  return [
+    {
+      id,
+      tax_rate_id,
+      tax_association_id: associationId,
+      code,
+      name,
+      percentage: tax.tax_rate_type === 'percentage' ? tax.percentage_value : null,
+      fixed: tax.tax_rate_type === 'fixed' ? tax.fixed_value : null,
+    },
+  ];
+}

@@ -1,0 +1,245 @@
+import {
+  type Outcome,
+  type Reaction,
+  type ReactionContext,
+  type RequestContext,
+  reaction,
+} from '@counterfoil/engine/define';
+import {
+  type DecimalText,
+  decimal,
+  existing,
+  textOf,
+  type WalletId,
+  zeroText,
+} from '@counterfoil/kernel';
+import { carryOutFrom, firstOf, stateFollowing } from '../following.ts';
+import {
+  invoice,
+  notePayment,
+  paymentIn,
+  returnPayment,
+  settlePayment,
+} from '../invoices/index.ts';
+import {
+  atItsWorth,
+  type EntryDetails,
+  giveBack,
+  giveCredits,
+  paidIn,
+  payWithCredits,
+  wallet,
+  whyUnpaid,
+} from '../wallets/index.ts';
+import {
+  applyPayment,
+  chooseWallet,
+  creditsReturned,
+  failPayment,
+  succeedPayment,
+} from './decisions.ts';
+import type { PaymentEvent } from './events.ts';
+import { isOpen, type Payment, type PaymentState, payment } from './payment.ts';
+import type { PaymentProvider, ProviderAttempt } from './provider.ts';
+
+/**
+ * The consequences of a payment: a wallet or a provider is asked, the invoice takes the money that has come, what it does not
+ * need goes to a wallet of the customer (D60), and what went back to the payer is owed again. Every step is recorded
+ * before the next, and all are safe to repeat.
+ */
+export const paymentsCarriedOut = (provider: PaymentProvider | null) =>
+  reaction(payment, {
+    name: 'payment',
+    on: {
+      PaymentStarted: async ({ aggregate_id: id }, context) => {
+        const state = existing(await context.load(payment, id), 'payment');
+        if (state.wallet_id !== null) await payFromWallet(context, state, state.wallet_id);
+      },
+      PaymentAttemptStarted: async ({ aggregate_id: id, data: { number } }, context) => {
+        const state = existing(await context.load(payment, id), 'payment');
+        await settleAttempt(context, state, number, provider);
+      },
+      PaymentSucceeded: async ({ aggregate_id: id }, context) => {
+        const state = existing(await context.load(payment, id), 'payment');
+        await context.execute(payment, id, applyPayment(await excessOf(context, state)));
+      },
+      PaymentApplied: async ({ aggregate_id: id, data: { to_customer } }, context) => {
+        if (to_customer === zeroText) return;
+        const state = existing(await context.load(payment, id), 'payment');
+        await giveExcess(context, state, to_customer);
+      },
+      PaymentFailed: async ({ aggregate_id: id }, context) => {
+        const { destination_type, destination_id } = existing(
+          await context.load(payment, id),
+          'payment',
+        );
+        if (destination_type !== 'INVOICE') return;
+        const note = notePayment({ payment_id: id, payment_status: 'FAILED' });
+        await context.execute(invoice, destination_id, note);
+      },
+      PaymentReturned: async ({ aggregate_id: id, data: { returned } }, context) => {
+        const state = existing(await context.load(payment, id), 'payment');
+        await takeBack(context, state, returned);
+      },
+    },
+  });
+
+/** The entries of wallets that a payment makes refer to it. */
+const detailsOf = (
+  { id, destination_type, destination_id }: Payment,
+  reason: EntryDetails['reason'],
+): Omit<EntryDetails, 'effectiveAt'> => ({
+  reason,
+  referenceType: 'PAYMENT',
+  referenceId: id,
+  description: null,
+  idempotencyKey: null,
+  metadata:
+    destination_type === 'INVOICE'
+      ? { payment_id: id, invoice_id: destination_id }
+      : { payment_id: id },
+});
+
+/** The wallet pays all of it or nothing: its entry is what the payment stands on. */
+async function payFromWallet(
+  context: ReactionContext,
+  state: Payment,
+  walletId: WalletId,
+): Promise<void> {
+  const pay = payWithCredits(walletId, state.amount, detailsOf(state, 'INVOICE_PAYMENT'));
+  const outcome = await context.execute(wallet, walletId, pay);
+  const paid = paidIn(outcome.events);
+  const end = paid
+    ? succeedPayment({ debit: { wallet_id: walletId, ...paid } })
+    : failPayment(whyUnpaid(outcome.state));
+  await context.execute(payment, state.id, end);
+}
+
+/** Asks the provider for the end of an attempt that is in the log. Without one the attempt waits for one. */
+async function settleAttempt(
+  context: ReactionContext,
+  state: Payment,
+  number: number,
+  provider: PaymentProvider | null,
+): Promise<void> {
+  const attempt = state.attempts.find((each) => each.number === number);
+  if (attempt?.payment_status !== 'PROCESSING' || !isOpen(state)) return;
+  if (provider?.name !== attempt.provider) {
+    throw new Error(`the provider ${attempt.provider} is not set here`);
+  }
+  const asked: ProviderAttempt = {
+    payment_id: state.id,
+    key: attempt.provider_key,
+    started_at: attempt.started_at,
+    customer_id: state.customer_id,
+    method: state.payment_method_type,
+    method_id: state.payment_method_id,
+    amount: state.amount,
+    currency: state.currency,
+    options: state.gateway_options,
+    success_url: state.success_url,
+    cancel_url: state.cancel_url,
+    save_card_and_make_default: state.save_card_and_make_default,
+  };
+  const answer = await provider.settle(asked);
+  if (answer.kind === 'waiting') return;
+  const end =
+    answer.kind === 'succeeded'
+      ? succeedPayment({ gateway_payment_id: answer.gateway_payment_id })
+      : failPayment(answer.message);
+  await context.execute(payment, state.id, end);
+}
+
+/** The invoice takes the money, once for each payment. Returns what it has not taken, or does not need. */
+async function excessOf(context: ReactionContext, state: Payment): Promise<DecimalText> {
+  const { id, destination_type, destination_id, payment_method_type: method, amount } = state;
+  if (destination_type === 'CUSTOMER') return amount;
+  const settle = settlePayment({ payment_id: id, method, amount });
+  const outcome = await context.execute(invoice, destination_id, settle);
+  const settled = paymentIn(existing(outcome.state, 'invoice'), id);
+  return settled?.excess ?? amount;
+}
+
+/**
+ * Gives the customer the rest of a payment: credits go back to the lots that paid with them, money becomes credits that
+ * were paid for. An archived customer without a wallet gets none; the payment shows what is left.
+ */
+async function giveExcess(
+  context: ReactionContext,
+  state: Payment,
+  excess: DecimalText,
+): Promise<void> {
+  const { id, customer_id: customerId, currency, debit, amount } = state;
+  if (debit) {
+    const before = textOf(decimal(amount).minus(decimal(excess)));
+    const credits = creditsReturned(state, before, excess);
+    const details = detailsOf(state, 'INVOICE_PAYMENT');
+    const { wallet_id: walletId, transaction_id: transactionId } = debit;
+    const back = await giveBack(context, { ...details, walletId, transactionId, credits });
+    if (back !== null) return;
+  }
+  const choose = (walletId: WalletId) => context.execute(payment, id, chooseWallet(walletId));
+  await giveCredits(
+    context,
+    { id, customerId, currency, chosen: state.wallets, choose },
+    {
+      ...detailsOf(state, 'PURCHASED_CREDIT_DIRECT'),
+      ...atItsWorth,
+      worth: { kind: 'money', amount: excess },
+      priority: null,
+      expiresAt: null,
+    },
+  );
+}
+
+/** Has the invoice owe again what went back to the payer; credits go back to the lots that paid with them. */
+async function takeBack(
+  context: ReactionContext,
+  state: Payment,
+  returned: DecimalText,
+): Promise<void> {
+  const { id: payment_id, destination_type, destination_id, debit, applied } = state;
+  // In a request: the invoice hears of what comes before it hears of what goes back.
+  if (applied === null) throw new Error(`${payment_id} has not reached anybody yet`);
+  if (destination_type !== 'INVOICE') return;
+  const outcome = await context.execute(
+    invoice,
+    destination_id,
+    returnPayment({ payment_id, returned }),
+  );
+  const back = outcome.events.find((event) => event.type === 'PaymentReturned');
+  if (!debit || back?.type !== 'PaymentReturned') return;
+  const { amount } = back.data;
+  const all = paymentIn(existing(outcome.state, 'invoice'), payment_id)?.returned ?? amount;
+  const before = textOf(decimal(all).minus(decimal(amount)));
+  await giveBack(context, {
+    ...detailsOf(state, 'INVOICE_PAYMENT'),
+    walletId: debit.wallet_id,
+    transactionId: debit.transaction_id,
+    credits: creditsReturned(state, before, amount),
+  });
+}
+
+type PaymentOutcome = Outcome<PaymentState, PaymentEvent>;
+
+/** The events that follow from others of a payment. */
+const following = [
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentApplied',
+  'WalletChosen',
+] as const satisfies readonly PaymentEvent['type'][];
+
+/**
+ * Carries out at once what follows from a command on a payment, so that the answer can show it. Returns the payment after
+ * that; what fails is left to the reaction.
+ */
+export async function carriedOut(
+  context: RequestContext,
+  reacting: Reaction,
+  id: string,
+  outcome: PaymentOutcome,
+): Promise<Payment> {
+  await carryOutFrom(context, payment, [reacting], id, firstOf(outcome));
+  return existing(await stateFollowing(context, payment, id, outcome, following), 'payment');
+}

@@ -1,0 +1,187 @@
+import {
+  type ReactionContext,
+  type RequestContext,
+  reaction,
+  where,
+} from '@counterfoil/engine/define';
+import { derivedId, existing, type PaymentId, zeroText } from '@counterfoil/kernel';
+import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
+import { settingOf } from '../../settings/index.ts';
+import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
+import { type AskedProvider, createAndProcess, isProvided } from '../decisions.ts';
+import { type Payment, payment } from '../payment.ts';
+import type { PaymentProvider } from '../provider.ts';
+import { collection, type PlannedPayment } from './collection.ts';
+import {
+  beginRound,
+  endPayment,
+  planRound,
+  type RetrySchedule,
+  stopCollection,
+} from './decisions.ts';
+import { providedPayment, restOf, walletPayments } from './plan.ts';
+
+/** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
+export const collectedInvoices = reaction(invoice, {
+  name: 'collection of an invoice',
+  on: {
+    InvoiceFinalized: async ({ aggregate_id: id }, context) => {
+      const state = existing(await context.load(invoice, id), 'invoice');
+      if (state.collection_method !== 'charge_automatically' || !isOwed(state)) return;
+      await context.execute(collection, id, beginRound('finalization'));
+    },
+    PaymentSettled: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
+    InvoiceAdjusted: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
+    InvoiceVoided: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
+  },
+});
+
+async function stopWhereNothingIsOwed(id: string, context: ReactionContext): Promise<void> {
+  const [state, collecting] = await Promise.all([
+    context.load(invoice, id),
+    context.load(collection, id),
+  ]);
+  if (isOwed(existing(state, 'invoice')) || collecting?.next_at == null) return;
+  await context.execute(collection, id, stopCollection);
+}
+
+/** Tells whether something of an invoice is owed. */
+export const isOwed = (state: Invoice): boolean =>
+  state.invoice_status === 'FINALIZED' && amountsOf(state).amount_remaining !== zeroText;
+
+/**
+ * A round is planned on what is owed, what wallets have and what a provider has saved, and then its payments are made, in
+ * their order.
+ */
+export const roundsCarriedOut = (provider: PaymentProvider | null) =>
+  reaction(collection, {
+    name: 'round of a collection',
+    on: {
+      RoundDue: async ({ aggregate_id: id, data: { round } }, context) => {
+        const state = existing(await context.load(invoice, id), 'invoice');
+        const payments = isOwed(state) ? await paymentsOf(context, provider, state, round) : [];
+        const schedule = isOwed(state) ? await scheduleOf(context, state) : [];
+        const { customer_id } = state;
+        await context.execute(
+          collection,
+          id,
+          planRound({ round, customer_id, payments: [...payments] }, schedule),
+        );
+      },
+      RoundPlanned: async ({ aggregate_id: id, data: { round, payments } }, context) => {
+        const state = existing(await context.load(invoice, id), 'invoice');
+        for (const planned of payments) {
+          const create = createOnce(state, planned, round, askedOf(provider, planned));
+          await context.execute(payment, planned.payment_id, create);
+        }
+      },
+    },
+  });
+
+/** Wallets pay first, and the usual method that a provider has saved pays what they leave. */
+async function paymentsOf(
+  context: ReactionContext,
+  provider: PaymentProvider | null,
+  state: Invoice,
+  round: number,
+): Promise<readonly PlannedPayment[]> {
+  const wallets = await walletsOf(context, state);
+  const payments = walletPayments(state, wallets, round, context.now);
+  if (provider === null || restOf(state, payments) === zeroText) return payments;
+  const saved = await provider.savedMethods(state.customer_id);
+  const usual = saved.find((method) => method.is_default);
+  if (!usual || !provider.methods.includes(usual.payment_method_type)) return payments;
+  return [...payments, providedPayment(state, payments, round, usual)];
+}
+
+const askedOf = (
+  provider: PaymentProvider | null,
+  { method, payment_id }: PlannedPayment,
+): AskedProvider | null =>
+  provider && isProvided(method)
+    ? { name: provider.name, attemptId: derivedId('attempt', payment_id) }
+    : null;
+
+/** The payment of a round: made by the first who comes. */
+const createOnce =
+  (
+    state: Invoice,
+    planned: PlannedPayment,
+    round: number,
+    provider: AskedProvider | null,
+  ): ReturnType<typeof createAndProcess> =>
+  (before, at) =>
+    before === null
+      ? createAndProcess(
+          {
+            id: planned.payment_id,
+            destination_type: 'INVOICE',
+            destination_id: state.id,
+            customer_id: state.customer_id,
+            invoice_number: state.invoice_number,
+            currency: state.currency,
+            amount: planned.amount,
+            payment_method_type: planned.method,
+            wallet_id: planned.wallet_id,
+            collection_round: round,
+            payment_method_id: planned.payment_method_id,
+            payment_gateway: null,
+            gateway_payment_id: null,
+            gateway_tracking_id: null,
+            error_message: null,
+            metadata: {},
+            gateway_options: {},
+            success_url: null,
+            cancel_url: null,
+            save_card_and_make_default: false,
+            idempotency_key: null,
+          },
+          provider,
+        )(before, at)
+      : [];
+
+/** POST_PAID wallets of one customer and currency that a round looks at. */
+const walletsRead = 50;
+
+/** The customer's wallets that may pay for an invoice, as the log has them. */
+async function walletsOf(
+  context: Pick<RequestContext, 'read' | 'load'>,
+  { customer_id, currency }: Invoice,
+): Promise<readonly Wallet[]> {
+  const { items } = await context.read.list(walletTable, { limit: walletsRead, offset: 0 }, [
+    ...where('customer_id', 'eq', customer_id),
+    ...where('currency', 'eq', currency),
+    ...where('wallet_type', 'eq', 'POST_PAID'),
+    ...where('wallet_status', 'eq', 'active'),
+  ]);
+  const states = await Promise.all(items.map(({ id }) => context.load(wallet, id)));
+  return states.flatMap((state) => state ?? []);
+}
+
+/** The days after which what is owed is tried again; none for an invoice that is not charged automatically. */
+async function scheduleOf(
+  context: Pick<ReactionContext, 'load'>,
+  { collection_method }: Invoice,
+): Promise<RetrySchedule> {
+  if (collection_method !== 'charge_automatically') return [];
+  const { payment_retry_days } = await settingOf(context, 'subscription_config');
+  return payment_retry_days;
+}
+
+/** The round of a payment hears of its end, once the invoice has taken the money. */
+export const endsOfPayments = reaction(payment, {
+  name: 'end of a collected payment',
+  on: {
+    PaymentApplied: (event, context) => tellRound(event.aggregate_id, true, context),
+    PaymentFailed: (event, context) => tellRound(event.aggregate_id, false, context),
+  },
+});
+
+async function tellRound(id: string, is_paid: boolean, context: ReactionContext): Promise<void> {
+  const state: Payment = existing(await context.load(payment, id), 'payment');
+  if (state.collection_round === null) return;
+  const owing = existing(await context.load(invoice, state.destination_id), 'invoice');
+  const schedule = await scheduleOf(context, owing);
+  const end = endPayment({ payment_id: id as PaymentId, is_paid }, isOwed(owing), schedule);
+  await context.execute(collection, state.destination_id, end);
+}

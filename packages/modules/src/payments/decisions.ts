@@ -1,0 +1,296 @@
+import {
+  type Changes,
+  changedFields,
+  type Decimal,
+  type DecimalText,
+  type Decision,
+  decimal,
+  divide,
+  existing,
+  type Instant,
+  invalidField,
+  invalidOperation,
+  invariant,
+  isEmpty,
+  notFound,
+  type PaymentAttemptId,
+  textOf,
+  withChanges,
+  zeroText,
+} from '@counterfoil/kernel';
+import type { PaymentMethod } from '../invoices/index.ts';
+import type { PaymentEvent, PaymentEventData } from './events.ts';
+import { isOpen, type OwnStatus, type Payment, type PaymentState } from './payment.ts';
+
+export type PaymentDecision = Decision<PaymentState, PaymentEvent>;
+export type NewPayment = PaymentEventData<'PaymentCreated'>;
+
+/** The provider that a payment is to be asked of. */
+export interface AskedProvider {
+  readonly name: string;
+  readonly attemptId: PaymentAttemptId;
+}
+
+/** Creates a payment. It waits until it is processed. */
+export const createPayment =
+  (data: NewPayment): PaymentDecision =>
+  (state) => {
+    invariant(state === null, `payment ${data.id} is created twice`);
+    return [{ type: 'PaymentCreated', data }];
+  };
+
+/** Creates a payment and begins with it at once. */
+export const createAndProcess =
+  (data: NewPayment, provider: AskedProvider | null): PaymentDecision =>
+  (state, at) => [...createPayment(data)(state, at), ...begun(data, [], provider, at)];
+
+/** Begins with a payment that waits. On its way already, no event. Throws 400 for one that has ended. */
+export const processPayment =
+  (id: string, provider: AskedProvider | null): PaymentDecision =>
+  (state, at) => {
+    const payment = readable(state, id);
+    if (payment.payment_status === 'PROCESSING') return [];
+    if (isOpen(payment)) return begun(payment, payment.attempts, provider, at);
+    throw ended(payment, 'be processed');
+  };
+
+/** Methods of which a provider takes the money. */
+export const isProvided = (method: PaymentMethod): boolean =>
+  method !== 'OFFLINE' && method !== 'CREDITS';
+
+/** Money that came by hand is there; a wallet and a provider are asked by a reaction to this. */
+function begun(
+  { id, payment_method_type: method }: Pick<NewPayment, 'id' | 'payment_method_type'>,
+  attempts: Payment['attempts'],
+  provider: AskedProvider | null,
+  at: Instant,
+): readonly PaymentEvent[] {
+  if (method === 'OFFLINE') return [succeeded(at, null, null)];
+  const started: PaymentEvent = {
+    type: 'PaymentStarted',
+    data: { payment_status: method === 'PAYMENT_LINK' ? 'PENDING' : 'PROCESSING' },
+  };
+  if (method === 'CREDITS') return [started];
+  invariant(provider, `${id}: no provider takes ${method}`);
+  const { attemptId: attempt_id, name } = provider;
+  const number = attempts.length + 1;
+  const attempt = { attempt_id, number, provider: name, provider_key: `${id}-${number}` };
+  return [started, { type: 'PaymentAttemptStarted', data: attempt }];
+}
+
+const succeeded = (
+  succeeded_at: Instant,
+  debit: PaymentEventData<'PaymentSucceeded'>['debit'],
+  gateway_payment_id: string | null,
+): PaymentEvent => ({
+  type: 'PaymentSucceeded',
+  data: { succeeded_at, debit, gateway_payment_id },
+});
+
+/** Ends a payment whose money has come. No event for one that has ended. */
+export const succeedPayment =
+  ({
+    debit = null,
+    gateway_payment_id = null,
+  }: Partial<Omit<PaymentEventData<'PaymentSucceeded'>, 'succeeded_at'>>): PaymentDecision =>
+  (state, at) =>
+    isOpen(existing(state, 'payment')) ? [succeeded(at, debit, gateway_payment_id)] : [];
+
+/** Ends a payment of which no money comes. No event for one that has ended. */
+export const failPayment =
+  (error_message: string): PaymentDecision =>
+  (state, at) =>
+    isOpen(existing(state, 'payment'))
+      ? [{ type: 'PaymentFailed', data: { failed_at: at, error_message } }]
+      : [];
+
+/** Notes what became of the money, once. */
+export const applyPayment =
+  (excess: DecimalText): PaymentDecision =>
+  (state) => {
+    const { amount, applied } = existing(state, 'payment');
+    if (applied !== null) return [];
+    const to_destination = textOf(decimal(amount).minus(decimal(excess)));
+    return [{ type: 'PaymentApplied', data: { to_destination, to_customer: excess } }];
+  };
+
+/** Remembers a wallet for what is left for the customer. Chosen before, no event. */
+export const chooseWallet =
+  (wallet_id: PaymentEventData<'WalletChosen'>['wallet_id']): PaymentDecision =>
+  (state) =>
+    existing(state, 'payment').wallets.includes(wallet_id)
+      ? []
+      : [{ type: 'WalletChosen', data: { wallet_id } }];
+
+/** The states that a payment may go to from each (E 16). */
+const successors: Readonly<Record<OwnStatus, readonly OwnStatus[]>> = {
+  INITIATED: ['PENDING', 'PROCESSING', 'SUCCEEDED', 'FAILED'],
+  PENDING: ['PROCESSING', 'SUCCEEDED', 'FAILED'],
+  PROCESSING: ['SUCCEEDED', 'FAILED'],
+  SUCCEEDED: ['REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED'],
+  PARTIALLY_REFUNDED: ['REFUNDED'],
+  FAILED: [],
+  REFUNDED: [],
+  VOIDED: [],
+};
+
+/** A change as a caller asks for it. */
+export interface PaymentChange {
+  readonly fields: Changes<PaymentEventData<'PaymentChanged'>>;
+  readonly payment_status: OwnStatus | null;
+  /** The instant of the state, where it is not that of the request. */
+  readonly at: Instant | null;
+  /** All that went back by then, for a payment that is refunded in part. */
+  readonly refunded_amount: DecimalText | null;
+}
+
+/**
+ * Changes fields of a payment, and its state as its machine allows (E 16). Throws 400 for another state, and for one that
+ * a wallet decides. Nothing new, no event.
+ */
+export const changePayment =
+  (
+    id: string,
+    { fields, payment_status, at: instant, refunded_amount }: PaymentChange,
+  ): PaymentDecision =>
+  (state, at) => {
+    const payment = readable(state, id);
+    const data = changedFields<PaymentEventData<'PaymentChanged'>>(
+      payment,
+      fields,
+    ) as PaymentEventData<'PaymentChanged'>;
+    const changed: PaymentEvent[] = isEmpty(data) ? [] : [{ type: 'PaymentChanged', data }];
+    const isNew = refunded_amount !== null && refunded_amount !== payment.returned;
+    const isMore = payment_status === 'PARTIALLY_REFUNDED' && isNew;
+    if (payment_status === null || (payment_status === payment.payment_status && !isMore)) {
+      return changed;
+    }
+    assertTransition(payment, payment_status, isMore);
+    const after = withChanges<Payment>(payment, data);
+    const next = transition(after, payment_status, instant ?? at, refunded_amount);
+    return [...changed, ...next];
+  };
+
+function assertTransition(payment: Payment, to: OwnStatus, isMore: boolean): void {
+  const { id, payment_status: from, payment_method_type } = payment;
+  const isSame = from === to && isMore;
+  if (!isSame && !successors[from].includes(to)) {
+    throw invalidOperation(`Payment ${id} is ${from} and cannot become ${to}.`, {
+      reason: 'payment_state',
+      payment_status: from,
+      allowed: successors[from],
+    });
+  }
+  const isOwn = payment_method_type === 'CREDITS' && isOpen(payment);
+  if (!isOwn || (to === 'FAILED' && from === 'INITIATED')) return;
+  throw invalidOperation(
+    `Payment ${id} is paid by a wallet, which decides what becomes of it. Process it instead.`,
+    { reason: 'payment_state', payment_status: from },
+  );
+}
+
+function transition(
+  payment: Payment,
+  to: OwnStatus,
+  at: Instant,
+  refunded: DecimalText | null,
+): readonly PaymentEvent[] {
+  switch (to) {
+    case 'PENDING':
+    case 'PROCESSING':
+      return [{ type: 'PaymentStarted', data: { payment_status: to } }];
+    case 'SUCCEEDED':
+      return [succeeded(at, null, null)];
+    case 'FAILED':
+      return [
+        { type: 'PaymentFailed', data: { failed_at: at, error_message: payment.error_message } },
+      ];
+    case 'REFUNDED':
+    case 'VOIDED':
+      return [returnedEvent(to, returnable(payment), at)];
+    case 'PARTIALLY_REFUNDED': {
+      if (refunded === null) {
+        throw invalidField('/refunded_amount', 'is required with PARTIALLY_REFUNDED');
+      }
+      assertPart(payment, refunded);
+      return [returnedEvent(to, refunded, at)];
+    }
+    case 'INITIATED':
+      return [];
+    default:
+      return to satisfies never;
+  }
+}
+
+/**
+ * The money that can go back to the payer. What the invoice did not need, and what was paid into the account, are credits of the
+ * customer by now: who got both would have them twice. Throws 400 where that is all of it.
+ */
+function returnable({ id, amount, applied }: Payment): DecimalText {
+  const most = applied?.to_destination ?? amount;
+  if (most !== zeroText) return most;
+  throw invalidOperation(
+    `The money of payment ${id} is credits of the customer. Take them by a debit, and pay it back by other ways.`,
+    { reason: 'payment_state', excess_amount: amount },
+  );
+}
+
+function assertPart(payment: Payment, refunded: DecimalText): void {
+  const { returned } = payment;
+  const most = returnable(payment);
+  const isMore = decimal(refunded).cmp(decimal(returned)) > 0;
+  if (isMore && decimal(refunded).cmp(decimal(most)) < 0) return;
+  throw invalidField(
+    '/refunded_amount',
+    `must be more than ${returned}, which went back before, and less than ${most}`,
+  );
+}
+
+const returnedEvent = (
+  payment_status: PaymentEventData<'PaymentReturned'>['payment_status'],
+  returned: DecimalText,
+  at: Instant,
+): PaymentEvent => ({ type: 'PaymentReturned', data: { payment_status, returned, at } });
+
+/** Removes a payment of which nothing has come and nothing will. Throws 400 for another (E 16). */
+export const deletePayment =
+  (id: string): PaymentDecision =>
+  (state, at) => {
+    const payment = readable(state, id);
+    const { payment_status } = payment;
+    if (payment_status !== 'INITIATED' && payment_status !== 'FAILED')
+      throw ended(payment, 'be deleted');
+    return [{ type: 'PaymentDeleted', data: { deleted_at: at } }];
+  };
+
+/** The payment, unless there is none or it is deleted. Throws 404. */
+export function readable(state: PaymentState, id: string): Payment {
+  if (!state || state.status === 'deleted') throw notFound('payment', id);
+  return state;
+}
+
+const ended = ({ id, payment_status }: Payment, purpose: string) =>
+  invalidOperation(`Payment ${id} is ${payment_status} and cannot ${purpose}.`, {
+    reason: 'payment_state',
+    payment_status,
+  });
+
+const creditPlaces = 9;
+
+/**
+ * The credits that go back to the wallet with a part of what it has paid, after `before` of it: its share of them, so that
+ * all parts together are all of its credits.
+ */
+export function creditsReturned(
+  { amount, debit }: Pick<Payment, 'amount' | 'debit'>,
+  before: DecimalText,
+  part: DecimalText,
+): DecimalText {
+  invariant(debit, 'no wallet has paid');
+  const upTo = (money: Decimal): Decimal =>
+    money.cmp(decimal(amount)) >= 0
+      ? decimal(debit.credits)
+      : divide(decimal(debit.credits).times(money), decimal(amount), creditPlaces);
+  const start = decimal(before);
+  return textOf(upTo(start.plus(decimal(part))).minus(upTo(start)));
+}

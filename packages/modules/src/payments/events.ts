@@ -1,0 +1,98 @@
+import {
+  type Currency,
+  type CustomerId,
+  type DecimalText,
+  type EventOf,
+  type Instant,
+  instantSchema,
+  metadataSchema,
+  type PaymentAttemptId,
+  type PaymentId,
+  type TransactionId,
+  type WalletId,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { paymentMethodSchema } from '../invoices/index.ts';
+import { destinationTypeSchema } from './values.ts';
+
+const text = <Kind extends string>() => z.string().transform((value) => value as Kind);
+const figure = text<DecimalText>();
+const instant = text<Instant>();
+
+/** The fields that a caller may change, whatever has become of the payment. */
+export const changeableShape = {
+  payment_gateway: z.string().nullable(),
+  gateway_payment_id: z.string().nullable(),
+  gateway_tracking_id: z.string().nullable(),
+  payment_method_id: z.string().nullable(),
+  error_message: z.string().nullable(),
+  metadata: metadataSchema,
+} as const;
+
+/** The entry of a wallet that has paid. */
+const debitData = z.object({
+  wallet_id: text<WalletId>(),
+  transaction_id: text<TransactionId>(),
+  credits: figure,
+});
+export type PaymentDebit = z.output<typeof debitData>;
+
+export const paymentEvents = {
+  PaymentCreated: z.object({
+    id: text<PaymentId>(),
+    destination_type: destinationTypeSchema,
+    destination_id: z.string(),
+    /** The payer; what nobody owes any more is theirs. */
+    customer_id: text<CustomerId>(),
+    invoice_number: z.string().nullable(),
+    currency: text<Currency>(),
+    amount: figure,
+    payment_method_type: paymentMethodSchema,
+    /** The wallet that pays, for a payment with credits. */
+    wallet_id: text<WalletId>().nullable(),
+    /** The round of the automatic collection that it belongs to; null: somebody has made it. */
+    collection_round: z.number().int().nullable(),
+    ...changeableShape,
+    /** Options for the provider alone. */
+    gateway_options: z.record(z.string(), z.string()),
+    success_url: z.string().nullable(),
+    cancel_url: z.string().nullable(),
+    save_card_and_make_default: z.boolean(),
+    idempotency_key: z.string().nullable(),
+  }),
+  PaymentChanged: z.object(changeableShape).partial(),
+  /** It is on its way. */
+  PaymentStarted: z.object({ payment_status: z.enum(['PENDING', 'PROCESSING']) }),
+  /** A request to a provider that is about to be made: recorded before anything is sent, so that nothing is ever sent twice. */
+  PaymentAttemptStarted: z.object({
+    attempt_id: text<PaymentAttemptId>(),
+    number: z.number().int(),
+    provider: z.string(),
+    /** The key by which the provider knows the attempt: under one key it takes money once. */
+    provider_key: z.string(),
+  }),
+  PaymentSucceeded: z.object({
+    succeeded_at: instant,
+    /** Set where credits of a wallet have paid. */
+    debit: debitData.nullable(),
+    gateway_payment_id: z.string().nullable(),
+  }),
+  PaymentFailed: z.object({ failed_at: instant, error_message: z.string().nullable() }),
+  /** Money was given back to the payer. `returned` is all that went back by then. */
+  PaymentReturned: z.object({
+    payment_status: z.enum(['REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED']),
+    returned: figure,
+    at: instant,
+  }),
+  /** The ends of the money: what the invoice has taken of it, and what is left for the customer (D60). */
+  PaymentApplied: z.object({ to_destination: figure, to_customer: figure }),
+  /** A wallet is chosen for what is left for the customer. */
+  WalletChosen: z.object({ wallet_id: text<WalletId>() }),
+  PaymentDeleted: z.object({ deleted_at: instantSchema }),
+} as const;
+
+export type PaymentEvent = EventOf<typeof paymentEvents>;
+export type PaymentEventData<Type extends PaymentEvent['type']> = Extract<
+  PaymentEvent,
+  { readonly type: Type }
+>['data'];

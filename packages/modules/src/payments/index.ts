@@ -1,0 +1,50 @@
+import { module } from '@counterfoil/engine/define';
+import { paymentsCarriedOut } from './carried-out.ts';
+import { collection } from './collection/collection.ts';
+import { collectionTable, retries } from './collection/projection.ts';
+import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
+import { invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
+import { payment } from './payment.ts';
+import { paymentTable } from './projection.ts';
+import type { PaymentProvider } from './provider.ts';
+import { paymentPublicEvents } from './public-events.ts';
+import { paymentRoutes } from './routes.ts';
+
+export { creditsReturned } from './decisions.ts';
+export { type Payment, payment } from './payment.ts';
+export { paymentTable } from './projection.ts';
+export type {
+  PaymentProvider,
+  ProviderAnswer,
+  ProviderAttempt,
+  SavedMethod,
+} from './provider.ts';
+
+/** The parts from outside that payments need. */
+export interface PaymentsOptions {
+  /** The gateway that takes cards; null where an installation has none. */
+  readonly provider: PaymentProvider | null;
+}
+
+const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacting) => ({
+  ...paymentRoutes({ provider, reacting }),
+  ...invoicePaymentRoutes({ reacting, rounds }),
+});
+
+/** Money that customers pay, and the collection of what they owe. */
+export const payments = ({ provider }: PaymentsOptions) => {
+  const reacting = paymentsCarriedOut(provider);
+  const rounds = roundsCarriedOut(provider);
+  return module({
+    name: 'payments',
+    aggregates: [payment, collection],
+    tables: [paymentTable, collectionTable],
+    routes: routesOf(provider, { reacting, rounds }),
+    publicEvents: [paymentPublicEvents],
+    reactions: [reacting, collectedInvoices, rounds, endsOfPayments],
+    dueWork: [retries],
+  });
+};
+
+/** The routes with their exact types, for the typed client. */
+export type PaymentRoutes = ReturnType<typeof routesOf>;

@@ -1,0 +1,177 @@
+import {
+  newRecord,
+  type Reaction,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
+import {
+  digitsFault,
+  existing,
+  invalidField,
+  type PaymentId,
+  referenceSchema,
+} from '@counterfoil/kernel';
+import { z } from 'zod';
+import { carryOutFrom, firstOf } from '../following.ts';
+import {
+  amountsOf,
+  type Invoice,
+  invoice,
+  invoiceSchema,
+  invoiceView,
+  notePayment,
+  paymentStatusOf,
+} from '../invoices/index.ts';
+import { messageSchema } from '../message.ts';
+import { carriedOut } from './carried-out.ts';
+import { collection } from './collection/collection.ts';
+import { beginRound } from './collection/decisions.ts';
+import { endsOfPayments } from './collection/reactions.ts';
+import { createAndProcess } from './decisions.ts';
+import { payment } from './payment.ts';
+import { newPayment, payableInvoice } from './prepare.ts';
+import { attemptPaymentSchema, type RecordPaymentBody, recordPaymentSchema } from './schema.ts';
+
+const tag = 'Invoices';
+const idParameters = z.object({ id: referenceSchema('inv') });
+
+/** The reactions that the routes carry out at once: of payments, and of rounds of a collection. */
+export interface Reacting {
+  readonly reacting: Reaction;
+  readonly rounds: Reaction;
+}
+
+/** The routes by which an invoice is paid: what callers know of its payment, and a round of collection. */
+export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
+  ({
+    'PUT /invoices/{id}/payment': route({
+      operationId: 'updateInvoicePayment',
+      summary: 'Tell what became of the payment of an invoice',
+      description:
+        'SUCCEEDED writes an OFFLINE payment down, of `amount` or of all that remains. PENDING, PROCESSING, INITIATED and FAILED are noted. What goes back is told by PUT /payments/{id} or a credit note.',
+      tag,
+      status: 200,
+      permission: 'invoice:write',
+      params: idParameters,
+      body: recordPaymentSchema,
+      response: invoiceSchema,
+      example: { params: { id: newRecord('inv') }, body: { payment_status: 'SUCCEEDED' } },
+      handle: async (context, { params: { id }, body }) => {
+        await record(context, reacting, id, body);
+        return invoiceView(existing(await context.load(invoice, id), 'invoice'));
+      },
+    }),
+
+    'POST /invoices/{id}/payment/attempt': route({
+      operationId: 'attemptInvoicePayment',
+      summary: 'Collect what an invoice is owed',
+      description:
+        'From the POST_PAID wallets of the customer, each for the charges that it may pay. What they do not have is owed still.',
+      tag,
+      status: 200,
+      permission: 'invoice:write',
+      params: idParameters,
+      body: attemptPaymentSchema,
+      bodyOptional: true,
+      response: messageSchema,
+      example: { params: { id: newRecord('inv') }, body: {} },
+      handle: async (context, { params: { id } }) => {
+        const outcome = await context.execute(collection, id, {
+          prepare: async () => {
+            await payableInvoice(context, id);
+            return beginRound('request');
+          },
+        });
+        await carryOutRound(context, { reacting, rounds }, id, firstOf(outcome));
+        return { message: collected(existing(await context.load(invoice, id), 'invoice')) };
+      },
+    }),
+  }) satisfies Routes;
+
+function collected(state: Invoice): string {
+  const { amount_paid, amount_remaining } = amountsOf(state);
+  return `Invoice ${state.id} is ${paymentStatusOf(state)}: ${amount_paid} ${state.currency} paid, ${amount_remaining} remaining.`;
+}
+
+/** Notes what a caller knows, or writes down the money that has come as a payment of its own. */
+async function record(
+  context: RequestContext,
+  reacting: Reaction,
+  id: string,
+  { payment_status, amount }: RecordPaymentBody,
+): Promise<void> {
+  switch (payment_status) {
+    case 'SUCCEEDED':
+    case 'OVERPAID':
+      return recordMoney(context, reacting, id, amount);
+    case 'PENDING':
+    case 'PROCESSING':
+    case 'INITIATED':
+    case 'FAILED': {
+      if (amount !== undefined) {
+        throw invalidField('/amount', 'can only be given with payment_status SUCCEEDED');
+      }
+      await context.execute(invoice, id, {
+        prepare: async () => {
+          await payableInvoice(context, id);
+          return notePayment({ payment_id: null, payment_status });
+        },
+      });
+      return;
+    }
+    case 'REFUNDED':
+    case 'PARTIALLY_REFUNDED':
+    case 'VOIDED':
+      throw invalidField(
+        '/payment_status',
+        `cannot be ${payment_status}: tell it by PUT /payments/{id}, or make a credit note`,
+      );
+    default:
+      payment_status satisfies never;
+  }
+}
+
+async function recordMoney(
+  context: RequestContext,
+  reacting: Reaction,
+  invoiceId: string,
+  given: RecordPaymentBody['amount'],
+): Promise<void> {
+  const id: PaymentId = context.newId('pay');
+  const outcome = await context.execute(payment, id, {
+    prepare: async () => {
+      const { currency, ...state } = await payableInvoice(context, invoiceId);
+      const amount = given ?? amountsOf({ currency, ...state }).amount_remaining;
+      const fault = digitsFault(amount, currency);
+      if (fault) throw invalidField('/amount', fault);
+      const data = await newPayment(context, id, {
+        destination_type: 'INVOICE',
+        destination_id: invoiceId,
+        payment_method_type: 'OFFLINE',
+        amount,
+        currency,
+        gateway_options: {},
+        save_card_and_make_default: false,
+        process_payment: true,
+        metadata: {},
+      });
+      return createAndProcess(data, null);
+    },
+  });
+  await carriedOut(context, reacting, id, outcome);
+}
+
+/** Carries out at once what a round of a collection leads to; what fails is left to the reactions. */
+const carryOutRound = (
+  context: RequestContext,
+  { reacting, rounds }: Reacting,
+  id: string,
+  from: number,
+): Promise<void> =>
+  carryOutFrom(context, collection, [rounds], id, from, async (event) => {
+    if (event.type !== 'RoundPlanned') return;
+    for (const { payment_id } of event.data.payments) {
+      await carryOutFrom(context, payment, [reacting, endsOfPayments], payment_id, 0);
+    }
+  });

@@ -1,0 +1,149 @@
+import {
+  aggregate,
+  createdStamps,
+  type DecimalText,
+  existing,
+  type Instant,
+  type RecordStamps,
+  type RecordStatus,
+  type Stamped,
+  updatedStamps,
+  type WalletId,
+  withChanges,
+  zeroText,
+} from '@counterfoil/kernel';
+import type { PaymentStatus } from '../invoices/index.ts';
+import {
+  type PaymentDebit,
+  type PaymentEvent,
+  type PaymentEventData,
+  paymentEvents,
+} from './events.ts';
+
+/** An attempt that a provider was to be asked for, with what has become of it. */
+export interface PaymentAttempt extends PaymentEventData<'PaymentAttemptStarted'> {
+  readonly started_at: Instant;
+  readonly payment_status: 'PROCESSING' | 'SUCCEEDED' | 'FAILED';
+  readonly error_message: string | null;
+}
+
+/** The states of a payment. `OVERPAID` is one of invoices: what a payment brings too much is not the payment's state. */
+export type OwnStatus = Exclude<PaymentStatus, 'OVERPAID'>;
+
+/** Money that a customer pays for an invoice, or into the account. */
+export interface Payment extends RecordStamps, PaymentEventData<'PaymentCreated'> {
+  readonly status: RecordStatus;
+  readonly payment_status: OwnStatus;
+  readonly attempts: readonly PaymentAttempt[];
+  readonly debit: PaymentDebit | null;
+  /** All that went back to the payer. */
+  readonly returned: DecimalText;
+  /** Null before the money has reached anybody. */
+  readonly applied: PaymentEventData<'PaymentApplied'> | null;
+  /** Wallets that were chosen for what is left for the customer, in their order. */
+  readonly wallets: readonly WalletId[];
+  readonly succeeded_at: Instant | null;
+  readonly failed_at: Instant | null;
+  readonly refunded_at: Instant | null;
+  readonly voided_at: Instant | null;
+}
+
+/** Null before it is created. */
+export type PaymentState = Payment | null;
+
+function evolve(state: PaymentState, event: Stamped<PaymentEvent>): PaymentState {
+  if (event.type === 'PaymentCreated') {
+    return {
+      ...event.data,
+      ...createdStamps(event.stamp),
+      status: 'published',
+      payment_status: 'INITIATED',
+      attempts: [],
+      debit: null,
+      returned: zeroText,
+      applied: null,
+      wallets: [],
+      succeeded_at: null,
+      failed_at: null,
+      refunded_at: null,
+      voided_at: null,
+    };
+  }
+  const before = existing(state, 'payment');
+  return after({ ...before, ...updatedStamps(event.stamp) }, event);
+}
+
+function after(
+  payment: Payment,
+  event: Exclude<Stamped<PaymentEvent>, { type: 'PaymentCreated' }>,
+): Payment {
+  switch (event.type) {
+    case 'PaymentChanged':
+      return withChanges<Payment>(payment, event.data);
+    case 'PaymentStarted':
+      return { ...payment, payment_status: event.data.payment_status };
+    case 'PaymentAttemptStarted': {
+      const { occurred_at: started_at } = event.stamp;
+      const rest = { payment_status: 'PROCESSING', error_message: null } as const;
+      return {
+        ...payment,
+        attempts: [...payment.attempts, { ...event.data, started_at, ...rest }],
+      };
+    }
+    case 'PaymentSucceeded': {
+      const { succeeded_at, debit, gateway_payment_id } = event.data;
+      return {
+        ...withLastAttempt(payment, { payment_status: 'SUCCEEDED', error_message: null }),
+        payment_status: 'SUCCEEDED',
+        gateway_payment_id: gateway_payment_id ?? payment.gateway_payment_id,
+        error_message: null,
+        succeeded_at,
+        debit,
+      };
+    }
+    case 'PaymentFailed': {
+      const { failed_at, error_message } = event.data;
+      return {
+        ...withLastAttempt(payment, { payment_status: 'FAILED', error_message }),
+        payment_status: 'FAILED',
+        failed_at,
+        error_message,
+      };
+    }
+    case 'PaymentReturned': {
+      const { payment_status, returned, at } = event.data;
+      const instant = payment_status === 'VOIDED' ? { voided_at: at } : { refunded_at: at };
+      return { ...payment, payment_status, returned, ...instant };
+    }
+    case 'PaymentApplied':
+      return { ...payment, applied: event.data };
+    case 'WalletChosen':
+      return { ...payment, wallets: [...payment.wallets, event.data.wallet_id] };
+    case 'PaymentDeleted':
+      return { ...payment, status: 'deleted' };
+    default:
+      return event satisfies never;
+  }
+}
+
+const withLastAttempt = (
+  payment: Payment,
+  end: Pick<PaymentAttempt, 'payment_status' | 'error_message'>,
+): Payment => {
+  const last = payment.attempts.at(-1);
+  if (!last) return payment;
+  return { ...payment, attempts: [...payment.attempts.slice(0, -1), { ...last, ...end }] };
+};
+
+/** Payments, one stream for each: what becomes of its money is decided there, and told to what it pays for. */
+export const payment = aggregate({
+  name: 'payment',
+  scope: 'environment',
+  events: paymentEvents,
+  initial: null as PaymentState,
+  evolve,
+});
+
+/** Tells whether the payment has neither succeeded nor failed. */
+export const isOpen = ({ payment_status }: Pick<Payment, 'payment_status'>): boolean =>
+  payment_status === 'INITIATED' || payment_status === 'PENDING' || payment_status === 'PROCESSING';
