@@ -21,6 +21,7 @@ import {
   installation,
   installationId,
   installationPlace,
+  settleInvoices,
   settleRedemptions,
 } from '@counterfoil/modules';
 import { disableEndpoint, reportExhausted } from '../../../../webhooks/src/endpoint/decisions.ts';
@@ -101,6 +102,16 @@ async function settle(stack: Stack, tenant: TestTenant, own: Records): Promise<v
   const context = systemContext(streams, { ...tenant, correlationId: 'golden' });
   const settled = settleRedemptions([subscription_id], []);
   await context.execute(couponRedemptions, coupon_id, settled);
+  const customer_id = await own.make('cust');
+  const figures = { amount_due: '9', subtotal: '10', total: '9' };
+  const { id: invoice } = await tenant.ok('POST', '/invoices', {
+    ...{ customer_id, currency: 'usd', ...figures, coupons: [await own.make('coupon')] },
+    line_items: [{ amount: '10', quantity: '1' }],
+  });
+  console.log(`redeemed for ${invoice}`);
+  const { coupon_applications } = await tenant.ok('GET', `/invoices/${invoice}`);
+  const redeemed = coupon_applications[0].coupon_id;
+  await context.execute(couponRedemptions, redeemed, settleInvoices([invoice], []));
 }
 
 /** Begins the installation, as `counterfoil up` does before there are tenants. */
