@@ -1,11 +1,13 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
 import {
+  type DecimalText,
   decimal,
   existing,
   type InvoiceId,
   money,
   moneyText,
   type WalletId,
+  zeroText,
 } from '@counterfoil/kernel';
 import { settingOf } from '../../settings/index.ts';
 import { invoiceOfOrder, type Wallet, wallet } from '../../wallets/index.ts';
@@ -29,8 +31,8 @@ export const purchasesDrafted = reaction(wallet, {
     TopUpRequested: async ({ aggregate_id: id, data: { transaction_id } }, context) => {
       const { topups } = existing(await context.load(wallet, id), 'wallet');
       const order = topups.find((each) => each.transaction_id === transaction_id);
-      // It has ended before anybody came to it.
-      if (!order) return;
+      // It has ended before anybody came to it, or costs less than can be paid: then nobody is asked for money.
+      if (!order || priceOf(order) === zeroText) return;
       const invoiceId = invoiceOfOrder(transaction_id);
       await context.execute(invoice, invoiceId, {
         prepare: () => draftedPurchase(context, invoiceId, id as WalletId, order),
@@ -80,7 +82,11 @@ async function draftedPurchase(
       : [];
 }
 
-/** One line: the credits that are bought, for money that can be paid (D43). */
+/** The price of an order, as money that can be paid (D43). */
+const priceOf = ({ amount, currency }: Order): DecimalText =>
+  moneyText(money(decimal(amount), currency));
+
+/** One line: the credits that are bought. */
 const billed = (id: InvoiceId, order: Order): GivenBill => ({
   lines: [
     {
@@ -101,7 +107,7 @@ const billed = (id: InvoiceId, order: Order): GivenBill => ({
       display_name: `${order.credits} credits`,
       quantity: order.credits,
       free_quantity: null,
-      amount: moneyText(money(decimal(order.amount), order.currency)),
+      amount: priceOf(order),
       period_start: null,
       period_end: null,
       commitment: null,

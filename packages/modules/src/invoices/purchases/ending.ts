@@ -26,6 +26,9 @@ export const purchasesEnded = reaction(invoice, {
       const { cause } = existing(await context.load(invoice, id), 'invoice');
       if (cause.kind !== 'purchase') return;
       const { wallet_id, transaction_id } = cause;
+      const { topups } = existing(await context.load(wallet, wallet_id), 'wallet');
+      // Mostly the end of the order has made the invoice void.
+      if (!topups.some((order) => order.transaction_id === transaction_id)) return;
       await context.execute(wallet, wallet_id, endOrder(wallet_id, transaction_id, 'failed'));
     },
     PurchaseEnded: async ({ aggregate_id: id, data: { end, money } }, context) => {

@@ -3,6 +3,8 @@ import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { paidWorld, type Shown } from '../../test-paid-world.ts';
+import { wallet } from '../../wallets/index.ts';
+import { invoice } from '../invoice.ts';
 
 const test = suite('purchases of credits');
 
@@ -57,6 +59,24 @@ test('credits that the customer has are not paid back as well', async () => {
     'not_creditable',
   );
   assert.is((await rejection(makeVoid(invoiceId))).details?.reason, 'not_creditable');
+});
+
+test('credits that cost less than can be paid are invoiced to nobody, and do not load themselves', async () => {
+  const { order, request, balance, walletId, call } = await buying();
+  const { invoiceId, transactionId } = await order({ credits_to_add: '0.002' });
+  assert.is(await request().load(invoice, invoiceId), null);
+  assert.is(await balance(walletId), '0');
+  await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
+});
+
+test('an order that its caller cancels leaves nothing more in the stream of the wallet', async () => {
+  const { order, request, settle, walletId, call } = await buying();
+  const { transactionId } = await order();
+  await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
+  await settle();
+  const types: string[] = [];
+  for await (const { event } of request().chain(wallet, walletId)) types.push(event.type);
+  assert.is(types.at(-1), 'TopUpFailed');
 });
 
 test('credits do not pay for credits', async () => {
