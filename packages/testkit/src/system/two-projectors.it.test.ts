@@ -80,15 +80,18 @@ test('each step of time and each reaction to it happens once, and none is missin
     }
     await assertFollowed(stack, tenant, sold.other);
     await assertInherited(stack, tenant);
-    // The rest of what was paid for of each that was cancelled, and five credits for each grant.
+    // Five credits for each grant; the rest of what each that was cancelled has not paid for lowers its invoice.
     const grants = ['trial', 'paused', 'cancelled', 'ended', 'phased', 'added', 'changed', 'parent']
       .map((kind) => happened[kind]?.CreditsGranted ?? 0)
       .reduce((sum, count) => sum + count, 0);
-    const credits = String(copies * (5 * grants + 11));
+    const credits = String(copies * 5 * grants);
     await eventually(
       async () => (await balances(tenant)).join() === credits,
       () => `the wallets never had ${credits}`,
     );
+    for (const id of sold.ids('cancelled')) {
+      await eventually(async () => (await adjustmentsOf(tenant, id)).join() === '11');
+    }
   } finally {
     await opened.closeAll();
   }
@@ -168,6 +171,14 @@ async function chargesOf(tenant: ClockedTenant, id: string): Promise<readonly st
   return items
     .map(({ at, net_amount }: Record<string, string>) => `${at?.slice(5, 10)} ${net_amount}`)
     .sort();
+}
+
+/** The amounts by which invoices of a subscription were lowered. */
+async function adjustmentsOf(tenant: ClockedTenant, id: string): Promise<readonly string[]> {
+  const { items } = await tenant.ok('GET', `/invoices?subscription_id=${id}`);
+  return items
+    .map(({ adjustment_amount }: Record<string, string>) => adjustment_amount)
+    .filter((amount: string) => amount !== '0');
 }
 
 /** The number of times that each thing has happened to a subscription that time does. */
