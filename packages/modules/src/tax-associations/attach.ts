@@ -16,8 +16,8 @@ interface Owner {
 }
 
 /**
- * Returns the owner that a request attaches a rate to. There are no invoices yet, so every one is
- * unknown: 404 naming entity_id.
+ * Returns the owner that a request attaches a rate to. Nothing is attached to an invoice, which names its rates
+ * itself: 404 naming entity_id.
  */
 async function ownerOf(context: RequestContext, body: CreateAssociation): Promise<Owner> {
   const { entity_id, external_customer_id } = body;

@@ -39,6 +39,27 @@ test('every message shows the customer as it was at its event, and the wallet it
   );
 });
 
+test('an alert level is told on the way down and on the way back (D28)', async () => {
+  const critical = { threshold: '20', condition: 'below' };
+  const { request, id, debit, topUp } = await walletWorld({
+    alert_settings: { alert_enabled: true, critical },
+  });
+  await debit('90');
+  await topUp({ credits_to_add: '50', transaction_reason: 'FREE_CREDIT_GRANT' });
+  const seen = await published(request(), walletPublicEvents, wallet, id);
+  assert.equal(
+    seen.flatMap(({ type, body }) =>
+      type.startsWith('wallet.credit_balance.')
+        ? [[type, (body.alert as { readonly state: string }).state]]
+        : [],
+    ),
+    [
+      ['wallet.credit_balance.dropped', 'in_alarm'],
+      ['wallet.credit_balance.recovered', 'ok'],
+    ],
+  );
+});
+
 test('every message is of the declared form', async () => {
   const { request, id, debit, freeze, terminate } = await walletWorld();
   await debit('30');

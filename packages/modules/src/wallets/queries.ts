@@ -42,9 +42,9 @@ export async function getWallet(
 }
 
 /**
- * The wallet as the log has it now, with its real-time balance: the spendable credits, less usage
- * that is not billed yet and invoices that are not paid. Neither exists before there are meters
- * and invoices, so both are zero. A wallet that is not active has nothing to spend.
+ * The wallet as the log has it now, with its real-time balance: the spendable credits. Usage that is not
+ * billed yet and invoices that are not paid are not taken off, so both are told as zero. A wallet that is
+ * not active has nothing to spend.
  */
 export async function realTimeBalance(
   context: RequestContext,
