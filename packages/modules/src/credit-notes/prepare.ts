@@ -1,6 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type CreditNoteId, notFound } from '@counterfoil/kernel';
-import { invoice, noteOn, totalOf } from '../invoices/index.ts';
+import { type AppliedNote, type Invoice, invoice, noteOn, totalOf } from '../invoices/index.ts';
+import { assertReceives } from '../wallets/index.ts';
 import type { NewCreditNote } from './decisions.ts';
 import { numberOf } from './number.ts';
 import { askedOf } from './reactions.ts';
@@ -26,6 +27,7 @@ export async function newCreditNote(
     metadata,
   }));
   const note = noteOn(credited, askedOf({ id, lines }));
+  await assertMoneyTaken(context, credited, note);
   return {
     id,
     credit_note_number: body.credit_note_number ?? numberOf(id),
@@ -43,4 +45,13 @@ export async function newCreditNote(
     settlement_id: null,
     idempotency_key: context.idempotencyKey,
   };
+}
+
+/** Refuses to give money back that no wallet could take. Throws 400. */
+export async function assertMoneyTaken(
+  context: Pick<RequestContext, 'load' | 'read'>,
+  credited: Invoice,
+  note: AppliedNote,
+): Promise<void> {
+  if (note.kind === 'REFUND' && note.from.length > 0) await assertReceives(context, credited);
 }

@@ -16,7 +16,7 @@ import { foundById } from '../record/index.ts';
 import { type CreditNote, type CreditNoteState, creditNote } from './credit-note.ts';
 import { askFinalization, createCreditNote, existingNote, voidCreditNote } from './decisions.ts';
 import type { CreditNoteEvent } from './events.ts';
-import { newCreditNote } from './prepare.ts';
+import { assertMoneyTaken, newCreditNote } from './prepare.ts';
 import { creditNoteTable } from './projection.ts';
 import { creditNoteExpansion, listCreditNotes, shownNote } from './queries.ts';
 import { askedOf, creditNotesCarriedOut } from './reactions.ts';
@@ -130,7 +130,7 @@ export const creditNoteRoutes = {
           const note = existingNote(await context.load(creditNote, id), id);
           const credited = existing(await context.load(invoice, note.invoice_id), 'invoice');
           if (note.credit_note_status === 'DRAFT' && !note.is_finalizing) {
-            noteOn(credited, askedOf(note));
+            await assertMoneyTaken(context, credited, noteOn(credited, askedOf(note)));
           }
           return askFinalization(id);
         },

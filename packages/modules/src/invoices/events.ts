@@ -330,7 +330,7 @@ export const invoiceEvents = {
   /** Somebody asks for a message about the invoice as it is, such as one that was lost on its way. */
   MessageRequested: z.object({ message: z.enum(requestableMessages) }),
   InvoiceVoided: z.object({
-    /** The money on it, which goes to a wallet of the customer (D60). */
+    /** The money on it, which goes to a wallet of the customer (D60); what credits have paid goes back to their lots. */
     money: figure,
     /** Prepaid credits that come back to their lots. */
     taken: z.array(takenCreditsData),

@@ -46,8 +46,10 @@ export {
   totalOf,
 } from './settling/notes.ts';
 export {
+  creditsOn,
   notePayment,
   paymentIn,
+  returnableOf,
   returnPayment,
   settlePayment,
 } from './settling/payments.ts';

@@ -271,6 +271,10 @@ const isGivenBack = ({ notes, total_credits }: Invoice): boolean => {
 const sum = (amounts: readonly DecimalText[]): DecimalText =>
   textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
 
+/** The fault of a number that another invoice has. */
+export const numberFault = (number: string): string =>
+  `Another invoice has the number ${JSON.stringify(number)}.`;
+
 /** Debts of customers for subscriptions, for purchases, and for what callers say; one stream for each invoice. */
 export const invoice = aggregate({
   name: 'invoice',
@@ -285,7 +289,7 @@ export const invoice = aggregate({
           {
             name: 'invoice_number',
             value: state.given_number,
-            problem: `Another invoice has the number ${JSON.stringify(state.given_number)}.`,
+            problem: numberFault(state.given_number),
           },
         ]
       : [],

@@ -15,6 +15,7 @@ import {
 } from '@counterfoil/kernel';
 import { carryOutFrom, firstOf, stateFollowing } from '../following.ts';
 import {
+  creditsOn,
   invoice,
   notePayment,
   paymentIn,
@@ -169,11 +170,22 @@ async function giveExcess(
   state: Payment,
   excess: DecimalText,
 ): Promise<void> {
-  const { id, customer_id: customerId, currency, debit, amount } = state;
+  const before = textOf(decimal(state.amount).minus(decimal(excess)));
+  await giveParts(context, state, before, excess, 'INVOICE_PAYMENT');
+}
+
+/** Gives a part of a payment to the customer, after `before` of it: to the lots that paid, or as money to a wallet. */
+async function giveParts(
+  context: ReactionContext,
+  state: Payment,
+  before: DecimalText,
+  part: DecimalText,
+  reason: EntryDetails['reason'],
+): Promise<void> {
+  const { id, customer_id: customerId, currency, debit } = state;
   if (debit) {
-    const before = textOf(decimal(amount).minus(decimal(excess)));
-    const credits = creditsReturned(state, before, excess);
-    const details = detailsOf(state, 'INVOICE_PAYMENT');
+    const credits = creditsReturned(state, before, part);
+    const details = detailsOf(state, reason);
     const { wallet_id: walletId, transaction_id: transactionId } = debit;
     const back = await giveBack(context, { ...details, walletId, transactionId, credits });
     if (back !== null) return;
@@ -185,7 +197,7 @@ async function giveExcess(
     {
       ...detailsOf(state, 'PURCHASED_CREDIT_DIRECT'),
       ...atItsWorth,
-      worth: { kind: 'money', amount: excess },
+      worth: { kind: 'money', amount: part },
       priority: null,
       expiresAt: null,
     },
@@ -219,6 +231,23 @@ async function takeBack(
     credits: creditsReturned(state, before, amount),
   });
 }
+
+/** Credits that a wallet has paid an invoice with go back to their lots when it becomes void (D60); closed, their money goes to another. */
+export const creditsOfVoid = reaction(invoice, {
+  name: 'payments of a void invoice',
+  on: {
+    InvoiceVoided: async ({ aggregate_id: id }, context) => {
+      const state = existing(await context.load(invoice, id), 'invoice');
+      for (const { payment_id, amount } of creditsOn(state)) {
+        const paid = existing(await context.load(payment, payment_id), 'payment');
+        const end = existing(paymentIn(state, payment_id) ?? null, 'payment of the invoice');
+        // What went back before was the beginning of it, and its excess is the end.
+        const before = decimal(end.amount).minus(decimal(end.excess)).minus(decimal(amount));
+        await giveParts(context, paid, textOf(before), amount, 'INVOICE_VOID_REFUND');
+      }
+    },
+  },
+});
 
 type PaymentOutcome = Outcome<PaymentState, PaymentEvent>;
 

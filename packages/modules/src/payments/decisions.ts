@@ -5,6 +5,7 @@ import {
   type DecimalText,
   type Decision,
   decimal,
+  digitsFault,
   divide,
   existing,
   type Instant,
@@ -14,9 +15,10 @@ import {
   isEmpty,
   notFound,
   type PaymentAttemptId,
+  Problem,
+  smaller,
   textOf,
   withChanges,
-  zeroText,
 } from '@counterfoil/kernel';
 import type { PaymentMethod } from '../invoices/index.ts';
 import type { PaymentEvent, PaymentEventData } from './events.ts';
@@ -49,7 +51,9 @@ export const processPayment =
   (id: string, provider: AskedProvider | null): PaymentDecision =>
   (state, at) => {
     const payment = readable(state, id);
-    if (payment.payment_status === 'PROCESSING') return [];
+    // A payment page that waits to be used can take the money: a second one could take it again.
+    const isAsked = payment.attempts.at(-1)?.payment_status === 'PROCESSING';
+    if (payment.payment_status === 'PROCESSING' || isAsked) return [];
     if (isOpen(payment)) return begun(payment, payment.attempts, provider, at);
     throw ended(payment, 'be processed');
   };
@@ -147,11 +151,14 @@ export interface PaymentChange {
 /**
  * Changes fields of a payment, and its state as its machine allows (E 16). Throws 400 for another state, and for one that
  * a wallet decides. Nothing new, no event.
+ *
+ * @param left the money of the payment that its invoice still has; null: nobody has taken any of it since
  */
 export const changePayment =
   (
     id: string,
     { fields, payment_status, at: instant, refunded_amount }: PaymentChange,
+    left: DecimalText | null = null,
   ): PaymentDecision =>
   (state, at) => {
     const payment = readable(state, id);
@@ -167,7 +174,7 @@ export const changePayment =
     }
     assertTransition(payment, payment_status, isMore);
     const after = withChanges<Payment>(payment, data);
-    const next = transition(after, payment_status, instant ?? at, refunded_amount);
+    const next = transition(after, payment_status, instant ?? at, refunded_amount, left);
     return [...changed, ...next];
   };
 
@@ -194,6 +201,7 @@ function transition(
   to: OwnStatus,
   at: Instant,
   refunded: DecimalText | null,
+  left: DecimalText | null,
 ): readonly PaymentEvent[] {
   switch (to) {
     case 'PENDING':
@@ -207,12 +215,12 @@ function transition(
       ];
     case 'REFUNDED':
     case 'VOIDED':
-      return [returnedEvent(to, returnable(payment), at)];
+      return [returnedEvent(to, returnable(payment, left), at)];
     case 'PARTIALLY_REFUNDED': {
       if (refunded === null) {
         throw invalidField('/refunded_amount', 'is required with PARTIALLY_REFUNDED');
       }
-      assertPart(payment, refunded);
+      assertPart(payment, refunded, left);
       return [returnedEvent(to, refunded, at)];
     }
     case 'INITIATED':
@@ -223,21 +231,32 @@ function transition(
 }
 
 /**
- * The money that can go back to the payer. What the invoice did not need, and what was paid into the account, are credits of the
- * customer by now: who got both would have them twice. Throws 400 where that is all of it.
+ * All the money that can have gone back to the payer. What the invoice did not need, what was paid into the account, and what a void
+ * or a credit note has given to the customer since, are credits by now: who got both would have them twice. Throws 400 where
+ * nothing is left, and 503 before it is known what the invoice needs.
  */
-function returnable({ id, amount, applied }: Payment): DecimalText {
-  const most = applied?.to_destination ?? amount;
-  if (most !== zeroText) return most;
+function returnable(
+  { id, amount, applied, returned }: Payment,
+  left: DecimalText | null,
+): DecimalText {
+  if (applied === null) {
+    const message = `The money of payment ${id} is on its way to what it pays for. Send the request again.`;
+    throw new Problem('service_unavailable', message, { retryAfterSeconds: 1 });
+  }
+  const taken = decimal(applied.to_destination);
+  const most = left === null ? taken : smaller(taken, decimal(returned).plus(decimal(left)));
+  if (most.cmp(decimal(returned)) > 0) return textOf(most);
   throw invalidOperation(
-    `The money of payment ${id} is credits of the customer. Take them by a debit, and pay it back by other ways.`,
+    `The money of payment ${id} that did not go back is credits of the customer. Take them by a debit, and pay it back by other ways.`,
     { reason: 'payment_state', excess_amount: amount },
   );
 }
 
-function assertPart(payment: Payment, refunded: DecimalText): void {
-  const { returned } = payment;
-  const most = returnable(payment);
+function assertPart(payment: Payment, refunded: DecimalText, left: DecimalText | null): void {
+  const { returned, currency } = payment;
+  const fault = digitsFault(refunded, currency);
+  if (fault) throw invalidField('/refunded_amount', fault);
+  const most = returnable(payment, left);
   const isMore = decimal(refunded).cmp(decimal(returned)) > 0;
   if (isMore && decimal(refunded).cmp(decimal(most)) < 0) return;
   throw invalidField(

@@ -1,5 +1,5 @@
 import { module } from '@counterfoil/engine/define';
-import { paymentsCarriedOut } from './carried-out.ts';
+import { creditsOfVoid, paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { collectionTable, retries } from './collection/projection.ts';
 import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
@@ -41,7 +41,7 @@ export const payments = ({ provider }: PaymentsOptions) => {
     tables: [paymentTable, collectionTable],
     routes: routesOf(provider, { reacting, rounds }),
     publicEvents: [paymentPublicEvents],
-    reactions: [reacting, collectedInvoices, rounds, endsOfPayments],
+    reactions: [reacting, creditsOfVoid, collectedInvoices, rounds, endsOfPayments],
     dueWork: [retries],
   });
 };

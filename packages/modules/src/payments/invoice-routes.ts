@@ -6,6 +6,7 @@ import {
   route,
 } from '@counterfoil/engine/define';
 import {
+  derivedId,
   digitsFault,
   existing,
   invalidField,
@@ -17,6 +18,7 @@ import { carryOutFrom, firstOf } from '../following.ts';
 import {
   amountsOf,
   type Invoice,
+  type InvoiceState,
   invoice,
   invoiceSchema,
   invoiceView,
@@ -57,10 +59,8 @@ export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
       body: recordPaymentSchema,
       response: invoiceSchema,
       example: { params: { id: newRecord('inv') }, body: { payment_status: 'SUCCEEDED' } },
-      handle: async (context, { params: { id }, body }) => {
-        await record(context, reacting, id, body);
-        return invoiceView(existing(await context.load(invoice, id), 'invoice'));
-      },
+      handle: async (context, { params: { id }, body }) =>
+        invoiceView(existing(await recorded(context, reacting, id, body), 'invoice')),
     }),
 
     'POST /invoices/{id}/payment/attempt': route({
@@ -94,13 +94,16 @@ function collected(state: Invoice): string {
   return `Invoice ${state.id} is ${paymentStatusOf(state)}: ${amount_paid} ${state.currency} paid, ${amount_remaining} remaining.`;
 }
 
-/** Notes what a caller knows, or writes down the money that has come as a payment of its own. */
-async function record(
+/**
+ * Notes what a caller knows, or writes down the money that has come as a payment of its own. Returns the invoice after that: of
+ * a request that is repeated as it was then (D30).
+ */
+async function recorded(
   context: RequestContext,
   reacting: Reaction,
   id: string,
   { payment_status, amount }: RecordPaymentBody,
-): Promise<void> {
+): Promise<InvoiceState> {
   switch (payment_status) {
     case 'SUCCEEDED':
     case 'OVERPAID':
@@ -112,13 +115,13 @@ async function record(
       if (amount !== undefined) {
         throw invalidField('/amount', 'can only be given with payment_status SUCCEEDED');
       }
-      await context.execute(invoice, id, {
+      const outcome = await context.execute(invoice, id, {
         prepare: async () => {
           await payableInvoice(context, id);
           return notePayment({ payment_id: null, payment_status });
         },
       });
-      return;
+      return outcome.state;
     }
     case 'REFUNDED':
     case 'PARTIALLY_REFUNDED':
@@ -128,7 +131,7 @@ async function record(
         `cannot be ${payment_status}: tell it by PUT /payments/{id}, or make a credit note`,
       );
     default:
-      payment_status satisfies never;
+      return payment_status satisfies never;
   }
 }
 
@@ -137,8 +140,8 @@ async function recordMoney(
   reacting: Reaction,
   invoiceId: string,
   given: RecordPaymentBody['amount'],
-): Promise<void> {
-  const id: PaymentId = context.newId('pay');
+): Promise<InvoiceState> {
+  const id = await idOfMoney(context, invoiceId, given);
   const outcome = await context.execute(payment, id, {
     prepare: async () => {
       const { currency, ...state } = await payableInvoice(context, invoiceId);
@@ -156,10 +159,40 @@ async function recordMoney(
         process_payment: true,
         metadata: {},
       });
-      return createAndProcess(data, null);
+      return (state, at) => (state === null ? createAndProcess(data, null)(state, at) : []);
     },
   });
   await carriedOut(context, reacting, id, outcome);
+  return outcome.replayed ? settledBy(context, invoiceId, id) : context.load(invoice, invoiceId);
+}
+
+/**
+ * The id of the payment of money that has come. All that remains comes once: two who say so of one state of the invoice without
+ * a key speak of one payment.
+ */
+async function idOfMoney(
+  context: RequestContext,
+  invoiceId: string,
+  given: RecordPaymentBody['amount'],
+): Promise<PaymentId> {
+  const id = context.newId('pay');
+  if (given !== undefined || context.idempotencyKey !== null) return id;
+  const state = await context.load(invoice, invoiceId);
+  return state ? derivedId('pay', `${invoiceId}\nall after ${state.version}`) : id;
+}
+
+/** An invoice as it was when it had taken a payment; as it is where it has not. */
+async function settledBy(
+  context: RequestContext,
+  invoiceId: string,
+  paymentId: PaymentId,
+): Promise<InvoiceState> {
+  let state = invoice.initial;
+  for await (const event of context.history(invoice, invoiceId)) {
+    state = invoice.evolve(state, event);
+    if (event.type === 'PaymentSettled' && event.data.payment_id === paymentId) break;
+  }
+  return state;
 }
 
 /** Carries out at once what a round of a collection leads to; what fails is left to the reactions. */

@@ -159,7 +159,10 @@ test('what goes back to the payer is owed again, in parts and wholly', async () 
   assert.is((await rejection(put(part))).errors?.[0]?.pointer, '/refunded_amount');
   await put({ ...part, refunded_amount: '30' });
   await put({ ...part, refunded_amount: '30' });
-  assert.is((await rejection(put({ ...part, refunded_amount: '20' }))).code, 'validation_error');
+  for (const refunded_amount of ['20', '40.001']) {
+    const refused = await rejection(put({ ...part, refunded_amount }));
+    assert.is(refused.errors?.[0]?.pointer, '/refunded_amount');
+  }
   assert.is(amountsOf(await stateOf(id)).amount_remaining, '30');
   await put({ ...part, refunded_amount: '50' });
   assert.is(amountsOf(await stateOf(id)).amount_remaining, '50');
@@ -180,6 +183,81 @@ test('what the customer has as credits does not go back to the payer as well', a
   const back = await put(over.id, { payment_status: 'VOIDED' });
   assert.is(back.refunded_amount, '100');
   assert.is(amountsOf(await stateOf(id)).amount_remaining, '100');
+});
+
+test('credits that a wallet paid with go back to it when the invoice becomes void', async () => {
+  const { invoice, pay, call, wallet, makeVoid, balance, prepaid, settle } = await paidWorld();
+  const id = await invoice(hundred);
+  const one = await wallet('100', { ...postPaid, conversion_rate: '2' });
+  const { id: payId } = await pay(id, '60', { payment_method_type: 'CREDITS' });
+  await pay(id, '10');
+  await call('PUT /payments/{id}', {
+    params: { id: payId },
+    body: { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '20' },
+  });
+  assert.is(await balance(one), '80');
+  await makeVoid(id);
+  await settle();
+  await settle();
+  assert.equal([await balance(one), await prepaid()], ['100', ['10']]);
+});
+
+test('money of an archived customer without a wallet is not given to nobody', async () => {
+  const { invoice, pay, call, credit, makeVoid, stateOf, customerId } = await paidWorld();
+  const id = await invoice(hundred);
+  const { id: payId } = await pay(id, '100');
+  await call('DELETE /customers/{id}', { params: { id: customerId } });
+  const line = (await stateOf(id)).lines[0]?.id ?? '';
+  for (const act of [() => makeVoid(id), () => credit(id, { [line]: '10' })]) {
+    assert.is((await rejection(act())).details?.reason, 'archived');
+  }
+  const body = { payment_status: 'REFUNDED' };
+  await call('PUT /payments/{id}', { params: { id: payId }, body });
+  await makeVoid(id);
+  assert.is((await stateOf(id)).invoice_status, 'VOIDED');
+});
+
+test('money that a void has given to the customer does not go back to the payer as well', async () => {
+  const { invoice, pay, call, makeVoid, prepaid } = await paidWorld();
+  const id = await invoice(hundred);
+  const { id: payId } = await pay(id, '100');
+  await makeVoid(id);
+  for (const payment_status of ['REFUNDED', 'VOIDED']) {
+    const put = call('PUT /payments/{id}', { params: { id: payId }, body: { payment_status } });
+    assert.is((await rejection(put)).details?.reason, 'payment_state');
+  }
+  assert.equal(await prepaid(), ['100']);
+});
+
+test('money that a credit note has given to the customer does not go back to the payer as well', async () => {
+  const { invoice, pay, call, credit, stateOf, prepaid, settle } = await paidWorld();
+  const id = await invoice(hundred);
+  const { id: payId } = await pay(id, '100');
+  await credit(id, { [(await stateOf(id)).lines[0]?.id ?? '']: '60' });
+  const put = (body: object) => call('PUT /payments/{id}', { params: { id: payId }, body });
+  const part = { payment_status: 'PARTIALLY_REFUNDED', refunded_amount: '50' };
+  assert.is((await rejection(put(part))).errors?.[0]?.pointer, '/refunded_amount');
+  await put({ ...part, refunded_amount: '10' });
+  assert.is((await put({ payment_status: 'REFUNDED' })).refunded_amount, '40');
+  await settle();
+  assert.equal(await prepaid(), ['60']);
+});
+
+test('money does not go back before it is known what it has paid', async () => {
+  const { world, customerId, pay, call, prepaid, settle } = await paidWorld();
+  let appended = 0;
+  world.store.fate = () => {
+    appended += 1;
+    return appended > 1 ? 'unavailable' : 'written';
+  };
+  const { id } = await pay(customerId, '25', { destination_type: 'CUSTOMER' });
+  world.store.fate = () => 'written';
+  const put = () =>
+    rejection(call('PUT /payments/{id}', { params: { id }, body: { payment_status: 'REFUNDED' } }));
+  assert.is((await put()).code, 'service_unavailable');
+  await settle();
+  assert.equal(await prepaid(), ['25']);
+  assert.is((await put()).details?.reason, 'payment_state');
 });
 
 test('credits that a wallet paid with go back to it', async () => {
@@ -259,6 +337,31 @@ test('the payment of an invoice is told: money that has come is a payment, the r
   );
   const refunded = await rejection(tell({ payment_status: 'REFUNDED' }));
   assert.is(refunded.errors?.[0]?.pointer, '/payment_status');
+});
+
+test('all that remains of one state of an invoice comes once, whoever says so', async () => {
+  const { invoice, call, stateOf, prepaid, settle } = await paidWorld();
+  const id = await invoice(hundred);
+  const tell = () =>
+    call('PUT /invoices/{id}/payment', { params: { id }, body: { payment_status: 'SUCCEEDED' } });
+  await Promise.allSettled([tell(), tell()]);
+  await settle();
+  assert.equal([(await stateOf(id)).payments.length, await prepaid()], [1, []]);
+});
+
+test('what is told of a payment again under a key gets its first answer', async () => {
+  const { invoice, call } = await paidWorld();
+  const id = await invoice(hundred);
+  const tell = (key: string, body: object) =>
+    call('PUT /invoices/{id}/payment', { params: { id }, body, key });
+  const noted = { payment_status: 'PROCESSING' };
+  const first = await tell('one', noted);
+  const part = { payment_status: 'SUCCEEDED', amount: '30' };
+  const second = await tell('two', part);
+  assert.is(second.amount_paid, '30');
+  await tell('three', { payment_status: 'SUCCEEDED' });
+  assert.equal(await tell('one', noted), first);
+  assert.equal(await tell('two', part), second);
 });
 
 const fates = ['unavailable', 'lost_unheard', 'written_unheard'] as const;

@@ -2,7 +2,9 @@ import { type RequestContext, where } from '@counterfoil/engine/define';
 import {
   type Currency,
   type CustomerId,
+  type DecimalText,
   digitsFault,
+  existing,
   invalidField,
   invalidOperation,
   notFound,
@@ -18,9 +20,16 @@ import {
   invoice,
   type PaymentMethod,
   paymentStatusOf,
+  returnableOf,
 } from '../invoices/index.ts';
 import { type Wallet, wallet, walletTable } from '../wallets/index.ts';
-import { type AskedProvider, isProvided, type NewPayment } from './decisions.ts';
+import {
+  type AskedProvider,
+  isProvided,
+  type NewPayment,
+  type PaymentChange,
+} from './decisions.ts';
+import { payment } from './payment.ts';
 import type { PaymentProvider } from './provider.ts';
 import type { CreatePaymentBody } from './schema.ts';
 
@@ -155,6 +164,23 @@ export async function newPayment(
     save_card_and_make_default: body.save_card_and_make_default,
     idempotency_key: context.idempotencyKey,
   };
+}
+
+/**
+ * The money of a payment that its invoice still has, where a change says that it goes back to the payer. Null for other changes, and
+ * for a payment that is for no invoice.
+ */
+export async function leftOnInvoice(
+  context: Pick<RequestContext, 'load'>,
+  id: string,
+  { payment_status }: PaymentChange,
+): Promise<DecimalText | null> {
+  const isBack = ['REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED'].some((to) => to === payment_status);
+  if (!isBack) return null;
+  const state = await context.load(payment, id);
+  if (state?.destination_type !== 'INVOICE') return null;
+  const paid = existing(await context.load(invoice, state.destination_id), 'invoice');
+  return returnableOf(paid, id);
 }
 
 /** The provider that takes a payment; null for methods that need none. Throws 400 where none is set that does. */

@@ -117,4 +117,22 @@ test('what a provider has saved for a customer is listed; without one there is n
   assert.equal(none as unknown, { items: [] });
 });
 
+test('a payment page that waits is not asked for a second time', async () => {
+  const asked: string[] = [];
+  const provider: PaymentProvider = {
+    name: 'test',
+    methods: ['PAYMENT_LINK'],
+    settle: async ({ key }) => {
+      asked.push(key);
+      return { kind: 'waiting' };
+    },
+    savedMethods: async () => [],
+  };
+  const { invoice, pay, call } = await paidWorld({ provider });
+  const waiting = await pay(await invoice(hundred), '100', { payment_method_type: 'PAYMENT_LINK' });
+  assert.is(waiting.payment_status, 'PENDING');
+  await call('POST /payments/{id}/process', { params: { id: waiting.id } });
+  assert.equal(new Set(asked), new Set([`${waiting.id}-1`]));
+});
+
 test.run();

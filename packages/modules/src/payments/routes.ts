@@ -23,7 +23,7 @@ import {
   readable,
 } from './decisions.ts';
 import { type OwnStatus, payment } from './payment.ts';
-import { newPayment, providerFor } from './prepare.ts';
+import { leftOnInvoice, newPayment, providerFor } from './prepare.ts';
 import { paymentTable } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
 import { listPayments, paymentExpansion } from './queries.ts';
@@ -152,7 +152,10 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
         texts: [...gatewayIds, 'payment_method_id'],
       },
       handle: async (context, { params: { id }, body }) => {
-        const outcome = await context.execute(payment, id, changePayment(id, changeOf(body)));
+        const change = changeOf(body);
+        const outcome = await context.execute(payment, id, {
+          prepare: async () => changePayment(id, change, await leftOnInvoice(context, id, change)),
+        });
         return paymentView(await carriedOut(context, reacting, id, outcome));
       },
     }),

@@ -21,6 +21,7 @@ export {
   type GivenCredits,
   giveCredits,
 } from './giving/give-credits.ts';
+export { assertReceives } from './giving/receiving.ts';
 export {
   captureForInvoice,
   entryOfInvoice,

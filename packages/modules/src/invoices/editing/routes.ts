@@ -9,6 +9,7 @@ import {
 } from '@counterfoil/engine/define';
 import { existing, type InvoiceId, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { assertReceives } from '../../wallets/index.ts';
 import { couponsReturned } from '../coupon-returns.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import type { InvoiceEvent, requestableMessages } from '../events.ts';
@@ -16,7 +17,7 @@ import { type InvoiceState, invoice } from '../invoice.ts';
 import { shownInvoice } from '../queries.ts';
 import { recompute } from '../recalculation/recompute.ts';
 import { invoiceSchema } from '../schema.ts';
-import { voidInvoice } from '../voiding/decisions.ts';
+import { moneyLeft, voidInvoice } from '../voiding/decisions.ts';
 import { voidedInvoices } from '../voiding/reactions.ts';
 import { changeInvoice, requestMessage, triggerCommunication } from './decisions.ts';
 import { invoiceActSchema, triggerWebhookSchema, updateInvoiceSchema } from './schema.ts';
@@ -39,6 +40,12 @@ async function acted(
 
 const act = (context: RequestContext, id: InvoiceId, decision: InvoiceDecision) =>
   context.execute(invoice, id, decision);
+
+/** The money on an invoice that becomes void goes to a wallet: there must be one, or be one to be made. Throws 400. */
+async function assertMoneyTaken(context: RequestContext, state: InvoiceState): Promise<void> {
+  if (state?.invoice_status !== 'FINALIZED' || moneyLeft(state) === '0') return;
+  await assertReceives(context, state);
+}
 
 /** The part of a type of message that comes after `invoice.`. */
 const tailOf = (type: `invoice.${(typeof requestableMessages)[number]}`) =>
@@ -80,7 +87,12 @@ export const editingRoutes = {
     response: invoiceActSchema,
     example: { params: { id: newRecord('inv') as InvoiceId } },
     handle: async (context, { params: { id } }) => {
-      const outcome = await act(context, id, voidInvoice(id));
+      const outcome = await context.execute(invoice, id, {
+        prepare: async () => {
+          await assertMoneyTaken(context, await context.load(invoice, id));
+          return voidInvoice(id);
+        },
+      });
       await context.carryOut(voidedInvoices, id, outcome);
       await context.carryOut(couponsReturned, id, outcome);
       return acted(context, outcome, (number) => `Invoice ${number} is void.`);

@@ -2,6 +2,7 @@ import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { couponRedemptions } from '../../coupons/index.ts';
+import { changeSetting, setting } from '../../settings/index.ts';
 import { billingWorld } from '../test-billing-world.ts';
 
 const test = suite('invoices of the caller');
@@ -247,6 +248,24 @@ test('what was redeemed for an invoice that never came to be is given back', asy
   await pass(new Date(Date.parse(world.now) + 11 * 60_000).toISOString());
   assert.is(await total(), 1);
   assert.equal((await request().load(couponRedemptions, id))?.invoices, []);
+});
+
+test('a number that was given under an earlier prefix is taken', async () => {
+  const { make, request } = await billingWorld();
+  const { invoice_number } = await make();
+  await request().execute(
+    setting,
+    'invoice_config',
+    changeSetting('invoice_config', { prefix: 'ACME' }),
+  );
+  assert.is((await rejection(make({ invoice_number }))).code, 'already_exists');
+});
+
+test('a request that is repeated gets its first answer, whatever has become of the invoice', async () => {
+  const { make, pay } = await billingWorld();
+  const first = await make({}, 'one');
+  await pay(first.id, '50');
+  assert.equal(await make({}, 'one'), first);
 });
 
 test.run();

@@ -6,8 +6,9 @@ import {
   route,
 } from '@counterfoil/engine/define';
 import type { InvoiceId } from '@counterfoil/kernel';
+import { stateFollowing } from '../../following.ts';
 import type { InvoiceDecision } from '../decisions.ts';
-import { finalization } from '../finalizing/finalization.ts';
+import { finalization, finalizationEvents } from '../finalizing/finalization.ts';
 import { invoice } from '../invoice.ts';
 import { shownInvoice } from '../queries.ts';
 import { invoiceSchema } from '../schema.ts';
@@ -67,7 +68,8 @@ export const oneOffRoutes = {
       });
       // It is final by now, or will be as soon as it can be.
       await context.carryOut(finalization, id, outcome);
-      return shownInvoice(context, await context.load(invoice, id));
+      const state = await stateFollowing(context, invoice, id, outcome, finalizationEvents);
+      return shownInvoice(context, state);
     },
   }),
 } satisfies Routes;

@@ -48,7 +48,7 @@ export const purchasesDrafted = reaction(wallet, {
 });
 
 /** Makes the invoice of a dead order void. One that is paid, or about to be, stays: its money goes to the customer. */
-const voidUnpaid =
+export const voidUnpaid =
   (id: InvoiceId): InvoiceDecision =>
   (state, at) => {
     const billed = existing(state, 'invoice');

@@ -10,6 +10,8 @@ import {
 import type { InvoiceDecision } from '../decisions.ts';
 import { giveMoney } from '../give-money.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
+import { isBought } from '../settling/notes.ts';
+import { voidUnpaid } from './drafting.ts';
 
 /**
  * The invoice of a purchase ends the order in the wallet: paid, its credits are loaded, once; void, or adjusted away before
@@ -20,7 +22,11 @@ export const purchasesEnded = reaction(invoice, {
   name: 'purchase that is paid or void',
   on: {
     InvoiceFinalized: ({ aggregate_id }, context) => endPaid(context, aggregate_id),
-    PaymentSettled: ({ aggregate_id }, context) => endPaid(context, aggregate_id),
+    PaymentSettled: async ({ aggregate_id }, context) => {
+      await endPaid(context, aggregate_id);
+      await voidDead(context, aggregate_id);
+    },
+    PaymentNoted: ({ aggregate_id }, context) => voidDead(context, aggregate_id),
     InvoiceAdjusted: ({ aggregate_id }, context) => endPaid(context, aggregate_id),
     InvoiceVoided: async ({ aggregate_id: id }, context) => {
       const { cause } = existing(await context.load(invoice, id), 'invoice');
@@ -44,16 +50,31 @@ async function endPaid(context: WorkContext, id: string): Promise<void> {
   const state = existing(await context.load(invoice, id), 'invoice');
   const { cause, purchase } = state;
   if (cause.kind !== 'purchase' || purchase !== null || state.paid_at === null) return;
+  // What was on it went back with the void, which fails the order.
+  if (state.invoice_status !== 'FINALIZED') return;
   const { wallet_id, transaction_id } = cause;
-  const { amount_paid } = amountsOf(state);
-  // What was adjusted away before anybody paid is not bought.
-  const isBought = amount_paid !== zeroText || state.notes.length === 0;
-  const end = endOrder(wallet_id, transaction_id, isBought ? 'completed' : 'failed');
+  const bought = isBought(state);
+  const end = endOrder(wallet_id, transaction_id, bought ? 'completed' : 'failed');
   const outcome = await context.execute(wallet, wallet_id, end);
-  if (!isBought) return;
+  if (!bought) return;
   const status =
     endOfOrder(outcome.state, transaction_id) ?? (await endInTable(context, transaction_id));
   await context.execute(invoice, id, endPurchase(status === 'completed' ? 'completed' : 'dead'));
+}
+
+/**
+ * Makes the invoice of an order void that has failed while a payment was under way, when that has not come, or not wholly. While
+ * another one is under way it stays.
+ */
+async function voidDead(context: WorkContext, id: string): Promise<void> {
+  const { cause, purchase, ...billed } = existing(await context.load(invoice, id), 'invoice');
+  if (cause.kind !== 'purchase' || purchase !== null) return;
+  if (billed.invoice_status !== 'FINALIZED') return;
+  const { wallet_id, transaction_id } = cause;
+  const buyer = await context.load(wallet, wallet_id);
+  if (buyer?.topups.some((order) => order.transaction_id === transaction_id)) return;
+  const end = endOfOrder(buyer, transaction_id) ?? (await endInTable(context, transaction_id));
+  if (end === 'failed') await context.execute(invoice, id, voidUnpaid(billed.id));
 }
 
 /** The end of an order that its wallet does not remember any more. Throws while the table does not show it. */

@@ -79,6 +79,20 @@ test('an order that its caller cancels leaves nothing more in the stream of the 
   assert.is(types.at(-1), 'TopUpFailed');
 });
 
+test('from the payment on, what was paid for credits does not go back', async () => {
+  const { order, pay, settle, credit, makeVoid, stateOf, balance, walletId } = await buying();
+  const { invoiceId } = await order();
+  await pay(invoiceId, '100');
+  const line = (await stateOf(invoiceId)).lines[0]?.id ?? '';
+  // Nobody has told the wallet yet.
+  assert.is(await balance(walletId), '0');
+  for (const act of [() => makeVoid(invoiceId), () => credit(invoiceId, { [line]: '100' })]) {
+    assert.is((await rejection(act())).details?.reason, 'not_creditable');
+  }
+  await settle();
+  assert.is(await balance(walletId), '50');
+});
+
 test('credits do not pay for credits', async () => {
   const { order, stateOf } = await buying({ initial_credits_to_load: '500' });
   const { invoiceId } = await order();
@@ -122,6 +136,19 @@ test('a payment that is under way when the order dies goes to the customer as a 
   assert.is((await stateOf(invoiceId)).purchase, 'dead');
   // A hundred dollars are a hundred credits, whatever credits are sold for.
   assert.is(await balance(walletId), '100');
+});
+
+test('a payment that has not come after all leaves no debt for an order that is dead', async () => {
+  const { order, call, settle, stateOf } = await buying();
+  const { invoiceId, transactionId } = await order();
+  const tell = (payment_status: string) =>
+    call('PUT /invoices/{id}/payment', { ...idOf(invoiceId), body: { payment_status } });
+  await tell('PROCESSING');
+  await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
+  await settle();
+  await tell('FAILED');
+  await settle();
+  assert.is((await stateOf(invoiceId)).invoice_status, 'VOIDED');
 });
 
 test('credits that were loaded by hand before are not loaded again by the payment', async () => {

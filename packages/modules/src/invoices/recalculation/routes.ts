@@ -1,9 +1,10 @@
 import { flagParameter, newRecord, type Routes, route } from '@counterfoil/engine/define';
 import { type InvoiceId, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { stateFollowing } from '../../following.ts';
 import { startFinalization } from '../decisions.ts';
 import { invoiceActSchema } from '../editing/schema.ts';
-import { finalization } from '../finalizing/finalization.ts';
+import { finalization, finalizationEvents } from '../finalizing/finalization.ts';
 import { invoice } from '../invoice.ts';
 import { shownInvoice } from '../queries.ts';
 import { invoiceSchema } from '../schema.ts';
@@ -79,7 +80,7 @@ export const recalculationRoutes = {
     handle: async (context, { params: { id } }) => {
       const started = await context.execute(invoice, id, startFinalization(id));
       await context.carryOut(finalization, id, started);
-      const state = await context.load(invoice, id);
+      const state = await stateFollowing(context, invoice, id, started, finalizationEvents);
       const shown = await shownInvoice(context, state);
       return { message: messageOf(shown), invoice: shown };
     },

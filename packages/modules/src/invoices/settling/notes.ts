@@ -103,9 +103,18 @@ export function noteKindOf(invoice: Invoice): NoteKind {
   });
 }
 
+/** Tells whether nothing of a purchase remains to be paid. What was adjusted away before anybody paid is not bought. */
+export const isBought = (invoice: Invoice): boolean =>
+  invoice.cause.kind === 'purchase' &&
+  invoice.invoice_status === 'FINALIZED' &&
+  invoice.paid_at !== null &&
+  (amountsOf(invoice).amount_paid !== zeroText || invoice.notes.length === 0);
+
 /** Refuses to give the money of a purchase back whose credits the customer has: they would have both. Throws 400. */
-export function assertPurchaseOpen({ id, purchase }: Invoice, what: string): void {
-  if (purchase === null) return;
+export function assertPurchaseOpen(invoice: Invoice, what: string): void {
+  const { id, purchase } = invoice;
+  // From the payment on: the wallet is told at once, and what it loads is not taken back.
+  if (purchase === null && !isBought(invoice)) return;
   throw refusal(
     `Invoice ${id} is for credits that the customer has, and cannot ${what}. Take the credits by a debit instead.`,
     { reason: 'not_creditable', purchase },

@@ -80,6 +80,17 @@ export function leftOf({ notes }: Invoice, payment: InvoicePayment): DecimalText
   return left.cmp(zero) > 0 ? textOf(left) : zeroText;
 }
 
+/**
+ * The money of a payment that can go back to its sender. Of an invoice that is void, or of a purchase whose order was dead, the
+ * customer has it as credits (D60). Null where the invoice has not taken the payment.
+ */
+export function returnableOf(invoice: Invoice, paymentId: string): DecimalText | null {
+  const payment = paymentIn(invoice, paymentId);
+  if (!payment) return null;
+  const isWithCustomer = invoice.invoice_status === 'VOIDED' || invoice.purchase === 'dead';
+  return isWithCustomer ? zeroText : leftOf(invoice, payment);
+}
+
 /** A part of the money on an invoice, by the payment that brought it. */
 export type PaymentPart = InvoiceEventData<'InvoiceRefunded'>['from'][number];
 
@@ -89,3 +100,7 @@ export const moneyOn = (invoice: Invoice): readonly PaymentPart[] =>
     const amount = leftOf(invoice, payment);
     return amount === zeroText ? [] : [{ payment_id: payment.payment_id, amount }];
   });
+
+/** The part of `moneyOn` that credits of wallets have paid. */
+export const creditsOn = (invoice: Invoice): readonly PaymentPart[] =>
+  moneyOn(invoice).filter(({ payment_id }) => paymentIn(invoice, payment_id)?.method === 'CREDITS');

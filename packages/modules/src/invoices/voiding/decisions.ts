@@ -4,7 +4,7 @@ import { assertNotFinalizing } from '../editing/decisions.ts';
 import type { TakenCredits } from '../events.ts';
 import { type Invoice, paymentStatusOf } from '../invoice.ts';
 import { assertPurchaseOpen } from '../settling/notes.ts';
-import { moneyOn } from '../settling/payments.ts';
+import { creditsOn, moneyOn } from '../settling/payments.ts';
 
 /**
  * Makes an invoice void (E 15.5 B, D58, D60). What was paid and not given back yet goes to a wallet of the customer, and
@@ -23,9 +23,15 @@ export const voidInvoice =
     ];
   };
 
-/** The money on an invoice: what was paid beyond what was owed, or was given back, is with the customer. */
-const moneyLeft = (invoice: Invoice): DecimalText =>
-  textOf(moneyOn(invoice).reduce((sum, { amount }) => sum.plus(decimal(amount)), zero));
+/**
+ * The money on an invoice: what was paid beyond what was owed, or was given back, is with the customer; credits that a wallet
+ * has paid with go back to it (`creditsOn`).
+ */
+export function moneyLeft(invoice: Invoice): DecimalText {
+  const back = new Set(creditsOn(invoice).map(({ payment_id }) => payment_id));
+  const money = moneyOn(invoice).filter(({ payment_id }) => !back.has(payment_id));
+  return textOf(money.reduce((sum, { amount }) => sum.plus(decimal(amount)), zero));
+}
 
 /** The prepaid credits that an invoice has taken, less those that credit notes have given back. */
 function creditsLeft({ taken, notes }: Invoice): TakenCredits[] {
