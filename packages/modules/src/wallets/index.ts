@@ -13,6 +13,12 @@ import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
+export {
+  statementQuerySchema,
+  type WalletStatement,
+  walletStatementSchema,
+} from './audit/schema.ts';
+export { walletStatement } from './audit/statement.ts';
 export { inWalletOrder } from './customer-debits/order.ts';
 export { createWallet, loadCredits } from './decisions.ts';
 export {
@@ -29,6 +35,7 @@ export {
   holdForInvoice,
   type InvoiceCredits,
 } from './invoice-credits/decisions.ts';
+export type { TransactionReason } from './events.ts';
 export type { EntryDetails } from './ledger/entries.ts';
 export {
   type CreditsPaid,
