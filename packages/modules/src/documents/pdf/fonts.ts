@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { create } from 'fontkit';
+import { invariant } from '@counterfoil/kernel';
+import { create, type Font } from 'fontkit';
 
 /** A font of a PDF, in the two weights of a document. */
 export const fontNames = ['latin', 'arabic', 'hebrew', 'chinese', 'korean'] as const;
@@ -22,30 +23,24 @@ const files: Readonly<Record<FontName, Readonly<Record<Weight, string>>>> = {
   korean: { regular: 'kr/NotoSansKR-Regular.otf', bold: 'kr/NotoSansKR-Regular.otf' },
 };
 
-const bytes = new Map<string, Buffer>();
+const opened = new Map<string, Font>();
 
-/** The file of a font, read when it is needed first and kept from then on. */
-export function fontFile(name: FontName, weight: Weight): Buffer {
+/**
+ * A font, opened when it is needed first and kept from then on: its tables are read once, not for each document. What
+ * a document takes of it is its own.
+ */
+export function fontOf(name: FontName, weight: Weight): Font {
   const path = files[name][weight];
-  const known = bytes.get(path);
+  const known = opened.get(path);
   if (known) return known;
-  const read = readFileSync(new URL(packageOf(path)));
-  bytes.set(path, read);
-  return read;
-}
-
-const covered = new Map<FontName, ReadonlySet<number>>();
-
-/** The characters that a font draws. */
-function charactersOf(name: FontName): ReadonlySet<number> {
-  const known = covered.get(name);
-  if (known) return known;
-  const font = create(fontFile(name, 'regular'));
-  const characters = new Set('characterSet' in font ? font.characterSet : []);
-  covered.set(name, characters);
-  return characters;
+  const font = create(readFileSync(new URL(packageOf(path))));
+  invariant('layout' in font, `${path} is not one font`);
+  opened.set(path, font);
+  return font;
 }
 
 /** The first font that draws a character; null where none does. */
 export const fontFor = (character: string): FontName | null =>
-  fontNames.find((name) => charactersOf(name).has(character.codePointAt(0) ?? 0)) ?? null;
+  fontNames.find((name) =>
+    fontOf(name, 'regular').hasGlyphForCodePoint(character.codePointAt(0) ?? 0),
+  ) ?? null;

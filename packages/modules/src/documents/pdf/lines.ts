@@ -2,7 +2,7 @@
 export type Measure = (text: string) => number;
 
 /** Scripts that are written without spaces, so that a line may end after any sign. */
-const breaksAnywhere = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const breaksAnywhere = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
 
 const ellipsis = '…';
 

@@ -1,6 +1,6 @@
 import PDFDocument from 'pdfkit';
 import type { DocumentModel } from '../model.ts';
-import { type FontName, fontFile, type Weight } from './fonts.ts';
+import { type FontName, fontOf, type Weight } from './fonts.ts';
 import { linesOf } from './lines.ts';
 import { drawable, runsOf } from './runs.ts';
 
@@ -29,7 +29,7 @@ const lineFactor = 1.4;
 
 export const lineHeight = ({ size }: Look): number => size * lineFactor;
 
-/** The widths of texts that are kept: tables repeat their words. */
+/** The widths and the lines of texts that are kept: tables repeat their words. */
 const mostWidths = 10_000;
 
 /** Opens a PDF of a document, with what draws texts in it. The library makes no instant and no id of its own. */
@@ -51,12 +51,14 @@ export function openPaper({ title, language, issuer, issuedAt }: DocumentModel) 
     },
   });
   const widths = new Map<string, number>();
+  const breaks = new Map<string, readonly string[]>();
   const opened = new Set<string>();
 
   const use = (font: FontName, { size, weight }: Look): void => {
     const name = `${font} ${weight}`;
     if (!opened.has(name)) {
-      pdf.registerFont(name, fontFile(font, weight));
+      // The library takes an open font too, which its types do not say.
+      pdf.registerFont(name, fontOf(font, weight) as unknown as Uint8Array);
       opened.add(name);
     }
     pdf.font(name).fontSize(size);
@@ -96,8 +98,14 @@ export function openPaper({ title, language, issuer, issuedAt }: DocumentModel) 
     drawLine,
     widthOf,
     /** The lines of a text of any origin in a width. */
-    broken: (text: string, width: number, look: Look): readonly string[] =>
-      linesOf(drawable(text), width, (part) => widthOf(part, look), mostLines),
+    broken: (text: string, width: number, look: Look): readonly string[] => {
+      const key = `${look.weight} ${look.size} ${width} ${text}`;
+      const known = breaks.get(key);
+      if (known) return known;
+      const lines = linesOf(drawable(text), width, (part) => widthOf(part, look), mostLines);
+      if (breaks.size < mostWidths) breaks.set(key, lines);
+      return lines;
+    },
   };
 }
 

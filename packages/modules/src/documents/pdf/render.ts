@@ -70,8 +70,9 @@ function drawParty(pages: Pages, label: string | null, party: Party, box: Box): 
 /** Heading, issuer, recipient and facts. They are a few short texts, which fit on the first page. */
 function drawHead(pages: Pages): void {
   const { document } = pages;
-  const half = inner / 2 - gap;
-  const right = sheet.side + inner / 2 + gap;
+  const half = inner * 0.44;
+  const width = inner * 0.53;
+  const right = sheet.side + inner - width;
   pages.y = drawText(pages, document.heading, blockAt(pages), looks.heading) + gap;
   const left = { x: sheet.side, y: pages.y, width: half };
   const issuerEnd = drawParty(pages, null, document.issuer, left);
@@ -81,10 +82,11 @@ function drawHead(pages: Pages): void {
     y: recipientY,
   });
   let { y } = pages;
-  const labelWidth = half * 0.4;
+  const labelWidth = width * 0.35;
   for (const { label, value } of document.facts) {
-    const valueBox = { x: right + labelWidth, y, width: half - labelWidth, isFigure: true };
-    const labelEnd = drawText(pages, label, { x: right, y, width: labelWidth }, looks.label);
+    const valueBox = { x: right + labelWidth, y, width: width - labelWidth, isFigure: true };
+    const labelBox = { x: right, y, width: labelWidth - padding };
+    const labelEnd = drawText(pages, label, labelBox, looks.label);
     y = Math.max(labelEnd, drawText(pages, value, valueBox, looks.plain)) + 2;
   }
   pages.y = Math.max(recipientEnd, y) + gap;

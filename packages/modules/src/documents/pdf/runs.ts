@@ -17,8 +17,9 @@ export function drawable(text: string): string {
   return [...plain].map((sign) => (fontFor(sign) === null ? replacement : sign)).join('');
 }
 
-/** Words, figures with the points in them, and single signs between them. */
-const atoms = /[\p{L}\p{M}]+|\p{Nd}+(?:[.,:/-]\p{Nd}+)*|[^\p{L}\p{M}\p{Nd}]/gu;
+/** Words, figures with the points in them and the signs at them, and single signs between them. */
+const atoms =
+  /[\p{L}\p{M}]+|\p{Sc}?\p{Nd}+(?:[.,:/-]\p{Nd}+)*[%‰\p{Sc}]?|[^\p{L}\p{M}\p{Nd}]/gu;
 
 const mirrored: Readonly<Record<string, string>> = {
   '(': ')',
@@ -37,7 +38,7 @@ type Direction = 'left' | 'right' | 'figure' | 'none';
 
 function directionOf(atom: string): Direction {
   if (rightToLeft.test(atom) && /\p{L}/u.test(atom)) return 'right';
-  if (/^\p{Nd}/u.test(atom)) return 'figure';
+  if (/\p{Nd}/u.test(atom)) return 'figure';
   return /\p{L}/u.test(atom) ? 'left' : 'none';
 }
 
