@@ -117,7 +117,11 @@ function setContentHeaders(response: Response, { mediaType, fileName }: Content)
  * The ETag of an answer (D39): the revision of the record, if it shows one, and a digest of the whole body,
  * because records inside it change without the one around them. Other bytes have another tag.
  */
-function entityTag(text: string | Uint8Array, revision: number | null, coding: Coding | null): string {
+function entityTag(
+  text: string | Uint8Array,
+  revision: number | null,
+  coding: Coding | null,
+): string {
   const digest = hash('sha1', text, 'base64url').slice(0, 16);
   const coded = coding === null ? digest : `${digest}.${coding}`;
   return revision === null ? `"${coded}"` : `"${revision}-${coded}"`;

@@ -18,7 +18,8 @@ class Markup {
 
 type Part = string | Markup | readonly Markup[];
 
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? '');
+const escaped = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (sign) => entities[sign] ?? '');
 
 const written = (part: Part): string => {
   if (typeof part === 'string') return escaped(part);
@@ -28,7 +29,9 @@ const written = (part: Part): string => {
 /** Markup around texts, each of which is escaped: nothing that people have typed becomes an element. */
 const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Markup =>
   new Markup(
-    strings.map((text, index) => text + (index < parts.length ? written(parts[index] ?? '') : '')).join(''),
+    strings
+      .map((text, index) => text + (index < parts.length ? written(parts[index] ?? '') : ''))
+      .join(''),
   );
 
 const nothing = html``;
@@ -123,8 +126,12 @@ export function htmlOf(document: DocumentModel): string {
 <style>${styles}</style>
 </head>
 <body>
-${watermark === null ? nothing : html`<p class="watermark">${watermark}</p>
-`}<main>
+${
+  watermark === null
+    ? nothing
+    : html`<p class="watermark">${watermark}</p>
+`
+}<main>
 <h1>${heading}</h1>
 <header>${party(null, issuer)}
 ${party(recipientLabel, recipient)}

@@ -99,7 +99,12 @@ function tableOf(invoice: InvoiceResource, locale: Locale): Table {
 }
 
 function rowOf(line: Line, currency: Currency, { texts, money, quantity, days }: Locale): Row {
-  const { adjusted_entitlement_quantity: free, line_item_discount, period_start, period_end } = line;
+  const {
+    adjusted_entitlement_quantity: free,
+    line_item_discount,
+    period_start,
+    period_end,
+  } = line;
   const period = period_start && period_end ? days(period_start, period_end) : '';
   return {
     cells: [line.display_name, period, quantity(line.quantity), money(line.amount, currency)],

@@ -1,5 +1,5 @@
 import { Content, type RequestContext } from '@counterfoil/engine/define';
-import { invariant, invalidOperation } from '@counterfoil/kernel';
+import { invalidOperation, invariant } from '@counterfoil/kernel';
 import { customerRecords } from '../customers/index.ts';
 import { getInvoice } from '../invoices/index.ts';
 import { defaultTimeZone, ownTenant } from '../tenancy/index.ts';

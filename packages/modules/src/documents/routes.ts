@@ -34,7 +34,8 @@ export const documentRoutes = (secret: Uint8Array | null) =>
     'GET /invoices/{id}/html': contentRoute({
       operationId: 'getInvoiceHtml',
       summary: 'Get an invoice as a page of HTML',
-      description: 'The same document as the PDF, in one file without scripts, which can be printed.',
+      description:
+        'The same document as the PDF, in one file without scripts, which can be printed.',
       tag,
       status: 200,
       permission: 'invoice:read',

@@ -62,7 +62,11 @@ export function statementDocument(
       { label: texts.in, value: quantity(statement.credits_in), isMain: false },
       { label: texts.out, value: quantity(negative(statement.credits_out)), isMain: false },
       { label: texts.closing, value: quantity(statement.closing_balance), isMain: true },
-      { label: texts.worth, value: money(statement.closing_amount, currencyOf(statement)), isMain: false },
+      {
+        label: texts.worth,
+        value: money(statement.closing_amount, currencyOf(statement)),
+        isMain: false,
+      },
     ],
     notes: [texts.zone(locale.zone), texts.known(time(known_at))],
     proof: proofOf(setting, {

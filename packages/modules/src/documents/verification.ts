@@ -78,10 +78,7 @@ const faults = {
 } as const;
 
 /** Tells whether a code is the one of the facts of a document. Throws 400 for a question that is not whole. */
-export function isGenuine(
-  secret: Uint8Array,
-  query: Readonly<Record<string, string>>,
-): boolean {
+export function isGenuine(secret: Uint8Array, query: Readonly<Record<string, string>>): boolean {
   const read = questionSchema.safeParse(query);
   if (!read.success) {
     const [issue] = read.error.issues;

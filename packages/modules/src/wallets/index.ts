@@ -21,6 +21,7 @@ export {
 export { walletStatement } from './audit/statement.ts';
 export { inWalletOrder } from './customer-debits/order.ts';
 export { createWallet, loadCredits } from './decisions.ts';
+export type { TransactionReason } from './events.ts';
 export {
   atItsWorth,
   type CreditGiver,
@@ -35,7 +36,6 @@ export {
   holdForInvoice,
   type InvoiceCredits,
 } from './invoice-credits/decisions.ts';
-export type { TransactionReason } from './events.ts';
 export type { EntryDetails } from './ledger/entries.ts';
 export {
   type CreditsPaid,

@@ -168,8 +168,7 @@ const german: Texts = {
   zone: (zone) => `Alle Zeiten sind die von ${zone}.`,
   known: (time) => `Nach dem Stand vom ${time}.`,
   code: 'Prüfcode',
-  checked:
-    'Der Aussteller kann am Code und an diesen Angaben erkennen, ob das Dokument echt ist:',
+  checked: 'Der Aussteller kann am Code und an diesen Angaben erkennen, ob das Dokument echt ist:',
   page: (page, pages) => `Seite ${page} von ${pages}`,
   reasons: {
     INVOICE_PAYMENT: 'Bezahlung einer Rechnung',

@@ -16,7 +16,10 @@ const packageOf = (path: string): string =>
 /** Latin letters with Greek, Cyrillic and Devanagari and the signs of currencies first: a later font draws what no earlier one has. */
 const files: Readonly<Record<FontName, Readonly<Record<Weight, string>>>> = {
   latin: { regular: 'latin/NotoSans-Regular.ttf', bold: 'latin/NotoSans-SemiBold.ttf' },
-  arabic: { regular: 'arabic/NotoNaskhArabic-Regular.ttf', bold: 'arabic/NotoNaskhArabic-Bold.ttf' },
+  arabic: {
+    regular: 'arabic/NotoNaskhArabic-Regular.ttf',
+    bold: 'arabic/NotoNaskhArabic-Bold.ttf',
+  },
   hebrew: { regular: 'hebrew/NotoSansHebrew-Regular.ttf', bold: 'hebrew/NotoSansHebrew-Bold.ttf' },
   // Han characters of China, Taiwan and Japan, and kana. One weight: each of its files has more than 8 MB.
   chinese: { regular: 'sc/NotoSansHans-Regular.otf', bold: 'sc/NotoSansHans-Regular.otf' },

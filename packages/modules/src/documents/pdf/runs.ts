@@ -8,7 +8,8 @@ export interface Run {
 
 /** Characters that would change a line without being seen, among them those that reverse what follows. */
 const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}]/gu;
-const rightToLeft = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}/u;
+const rightToLeft =
+  /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}|\p{Script=Nko}/u;
 const replacement = '\ufffd';
 
 /** A text as it can be drawn: composed, on one line, without what cannot be seen; signs for what no font has. */
@@ -18,8 +19,7 @@ export function drawable(text: string): string {
 }
 
 /** Words, figures with the points in them and the signs at them, and single signs between them. */
-const atoms =
-  /[\p{L}\p{M}]+|\p{Sc}?\p{Nd}+(?:[.,:/-]\p{Nd}+)*[%‰\p{Sc}]?|[^\p{L}\p{M}\p{Nd}]/gu;
+const atoms = /[\p{L}\p{M}]+|\p{Sc}?\p{Nd}+(?:[.,:/-]\p{Nd}+)*[%‰\p{Sc}]?|[^\p{L}\p{M}\p{Nd}]/gu;
 
 const mirrored: Readonly<Record<string, string>> = {
   '(': ')',
@@ -42,6 +42,26 @@ function directionOf(atom: string): Direction {
   return /\p{L}/u.test(atom) ? 'left' : 'none';
 }
 
+interface Atom {
+  readonly text: string;
+  readonly direction: Direction;
+}
+
+const isOpening = ({ text }: Atom): boolean => /^[([{]$/.test(text);
+const isClosing = ({ text }: Atom): boolean => /^[)\]}]$/.test(text);
+
+/** The last atom of a span, with the brackets behind it that were opened inside. */
+function withClosing(all: readonly Atom[], first: number, last: number): number {
+  const span = all.slice(first, last + 1);
+  let open = span.filter(isOpening).length - span.filter(isClosing).length;
+  let end = last;
+  for (let next = all[end + 1]; next && open > 0 && isClosing(next); next = all[end + 1]) {
+    open -= 1;
+    end += 1;
+  }
+  return end;
+}
+
 /**
  * The atoms of a line in the order in which they stand on paper. A line goes from left to right; within it, words of
  * scripts from right to left, with the figures and signs between and the figures after them, stand in reverse: the
@@ -62,6 +82,7 @@ function inVisualOrder(line: string): readonly string[] {
     for (let next = index; next < all.length && all[next]?.direction !== 'left'; next += 1) {
       if (all[next]?.direction !== 'none') last = next;
     }
+    last = withClosing(all, index, last);
     const span = all.slice(index, last + 1).reverse();
     ordered.push(...span.map(({ text }) => mirrored[text] ?? text));
     index = last + 1;
