@@ -9,6 +9,7 @@ import { invoiceDocument } from './invoice-document.ts';
 import { chosenTag, localeOf } from './locale/locale.ts';
 import type { DocumentModel } from './model.ts';
 import type { DocumentCustomer, DocumentSetting } from './parties.ts';
+import { queueOf } from './pdf/one-at-a-time.ts';
 import { pdfOf } from './pdf/render.ts';
 import { statementDocument } from './statement-document.ts';
 
@@ -31,9 +32,19 @@ async function settingOf(
   return { tenant, locale: localeOf(tag, zone), secret };
 }
 
+/** PDFs that wait in one process, and those of one tenant. */
+const makePdf = queueOf({ most: 64, mostOfOne: 8 });
+
 /** A document in a format. */
-async function shown(document: DocumentModel, format: DocumentFormat): Promise<Content> {
-  const bytes = format === 'pdf' ? await pdfOf(document) : Buffer.from(htmlOf(document));
+async function shown(
+  { principal }: RequestContext,
+  document: DocumentModel,
+  format: DocumentFormat,
+): Promise<Content> {
+  const bytes =
+    format === 'pdf'
+      ? await makePdf(principal.tenantId, () => pdfOf(document))
+      : Buffer.from(htmlOf(document));
   return new Content(mediaTypes[format], bytes, `${document.fileName}.${format}`);
 }
 
@@ -53,7 +64,7 @@ export async function invoiceContent(
     );
   }
   const setting = await settingOf(context, resource.customer, secret);
-  return shown(invoiceDocument(resource, setting), format);
+  return shown(context, invoiceDocument(resource, setting), format);
 }
 
 /** The document of a statement. */
@@ -65,5 +76,5 @@ export async function statementContent(
 ): Promise<Content> {
   const found = await context.read.find(customerRecords.table, statement.customer_id);
   const setting = await settingOf(context, found?.resource, secret);
-  return shown(statementDocument(statement, found?.resource, setting), format);
+  return shown(context, statementDocument(statement, found?.resource, setting), format);
 }

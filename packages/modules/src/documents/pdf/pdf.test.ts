@@ -64,9 +64,9 @@ test('a thousand lines go over pages, each once, under the headings of their col
   const withLines = pages.filter((page) => page.some((text) => text.startsWith('Line ')));
   assert.ok(withLines.length > 20);
   for (const page of withLines) assert.ok(page.includes('Description') && page.includes('Amount'));
-  pages.forEach((page, index) =>
-    assert.ok(page.includes(`Page ${index + 1} of ${pages.length}`), `page ${index + 1}`),
-  );
+  for (const [index, page] of pages.entries()) {
+    assert.ok(page.includes(`Page ${index + 1} of ${pages.length}`), `page ${index + 1}`);
+  }
 });
 
 test('names of many scripts are drawn, each in a font that has them', async () => {
