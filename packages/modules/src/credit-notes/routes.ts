@@ -107,10 +107,7 @@ export const creditNoteRoutes = {
     params: idParameters,
     query: z.object({ expand }),
     response: creditNoteSchema,
-    handle: async (context, { params: { id }, query }) => {
-      const { resource } = await foundById(context, creditNoteTable, 'credit note', id);
-      return shownNote(context, resource, query.expand);
-    },
+    handle: (context, { params: { id }, query }) => getCreditNote(context, id, query.expand),
   }),
 
   'POST /creditnotes/{id}/finalize': route({

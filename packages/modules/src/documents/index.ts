@@ -3,7 +3,7 @@ import { documentRoutes } from './routes.ts';
 
 export { checkDocument } from './verification.ts';
 
-/** The documents that people read and print: invoices and statements. */
+/** The documents that people read and print: invoices, credit notes and statements. */
 export const documents = ({ secret }: { readonly secret: Uint8Array | null }): Module =>
   module({
     name: 'documents',

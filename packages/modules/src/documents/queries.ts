@@ -1,9 +1,11 @@
 import { Content, type RequestContext } from '@counterfoil/engine/define';
 import { invalidOperation, invariant } from '@counterfoil/kernel';
+import { getCreditNote } from '../credit-notes/index.ts';
 import { customerRecords } from '../customers/index.ts';
 import { getInvoice } from '../invoices/index.ts';
 import { defaultTimeZone, ownTenant } from '../tenancy/index.ts';
 import type { WalletStatement } from '../wallets/index.ts';
+import { creditNoteDocument } from './credit-note-document.ts';
 import { htmlOf } from './html.ts';
 import { invoiceDocument } from './invoice-document.ts';
 import { chosenTag, localeOf } from './locale/locale.ts';
@@ -65,6 +67,18 @@ export async function invoiceContent(
   }
   const setting = await settingOf(context, resource.customer, secret);
   return shown(context, invoiceDocument(resource, setting), format);
+}
+
+/** The document of a credit note. Throws 404. */
+export async function creditNoteContent(
+  context: RequestContext,
+  id: string,
+  format: DocumentFormat,
+  secret: Uint8Array | null,
+): Promise<Content> {
+  const note = await getCreditNote(context, id);
+  const setting = await settingOf(context, note.customer, secret);
+  return shown(context, creditNoteDocument(note, setting), format);
 }
 
 /** The document of a statement. */

@@ -3,10 +3,11 @@ import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { getInvoice } from '../invoices/index.ts';
 import { walletStatement, walletStatementSchema } from '../wallets/index.ts';
-import { invoiceContent, mediaTypes, statementContent } from './queries.ts';
+import { creditNoteContent, invoiceContent, mediaTypes, statementContent } from './queries.ts';
 import { documentAddressSchema, pdfQuerySchema, statementDocumentQuerySchema } from './schema.ts';
 
 const tag = 'Documents';
+const ofCreditNote = z.object({ id: referenceSchema('cn') });
 const ofInvoice = z.object({ id: referenceSchema('inv') });
 
 /** The routes of documents, whose verification codes are made with a secret; null where no document is made. */
@@ -42,6 +43,30 @@ export const documentRoutes = (secret: Uint8Array | null) =>
       params: ofInvoice,
       contents: [mediaTypes.html],
       handle: (context, { params: { id } }) => invoiceContent(context, id, 'html', secret),
+    }),
+
+    'GET /creditnotes/{id}/pdf': contentRoute({
+      operationId: 'getCreditNotePdf',
+      summary: 'Get a credit note as a PDF',
+      description: 'In the language and the time zone of its customer.',
+      tag,
+      status: 200,
+      permission: 'creditnote:read',
+      params: ofCreditNote,
+      contents: [mediaTypes.pdf],
+      handle: (context, { params: { id } }) => creditNoteContent(context, id, 'pdf', secret),
+    }),
+
+    'GET /creditnotes/{id}/html': contentRoute({
+      operationId: 'getCreditNoteHtml',
+      summary: 'Get a credit note as a page of HTML',
+      description: 'The same document as the PDF, in one file without scripts.',
+      tag,
+      status: 200,
+      permission: 'creditnote:read',
+      params: ofCreditNote,
+      contents: [mediaTypes.html],
+      handle: (context, { params: { id } }) => creditNoteContent(context, id, 'html', secret),
     }),
 
     'GET /wallets/{id}/statement': contentRoute({

@@ -1,5 +1,6 @@
 import { inflateSync } from 'node:zlib';
 import type { Instant } from '@counterfoil/kernel';
+import type { CreditNoteResource } from '../credit-notes/index.ts';
 import type { InvoiceResource } from '../invoices/index.ts';
 import { localeOf } from './locale/locale.ts';
 import type { DocumentSetting } from './parties.ts';
@@ -79,6 +80,27 @@ export const invoiceOf = (changes: Partial<InvoiceResource> = {}): InvoiceResour
     customer: customer(),
     ...changes,
   }) as InvoiceResource;
+
+/** The credit note of the worked month: 20 of the base, with its tax. */
+export const creditNoteOf = (changes: Partial<CreditNoteResource> = {}): CreditNoteResource =>
+  ({
+    id: 'cn_01KGA0000000000000000000AA',
+    credit_note_number: 'CN-202602-00001',
+    credit_note_status: 'FINALIZED',
+    credit_note_type: 'REFUND',
+    invoice_id: 'inv_01KGA0000000000000000000AA',
+    invoice: invoiceOf(),
+    customer_id: 'cust_1',
+    customer: customer(),
+    currency: 'usd',
+    created_at: instant('2026-02-03T00:00:00.000Z'),
+    finalized_at: instant('2026-02-03T00:00:00.000Z'),
+    total_amount: '22',
+    total_tax: '2',
+    memo: 'Sorry',
+    line_items: [{ display_name: 'Base', amount: '20', tax_amount: '2' }],
+    ...changes,
+  }) as CreditNoteResource;
 
 /** A tenant, a language and a zone. */
 export const setting = (tag = 'en', zone = 'UTC', tenant: object = {}): DocumentSetting => ({

@@ -7,6 +7,13 @@ export type Language = (typeof languages)[number];
 export interface Texts {
   readonly invoice: string;
   readonly statement: string;
+  readonly creditNote: string;
+  readonly creditNoteNumber: string;
+  readonly creditTo: string;
+  readonly ofInvoice: string;
+  readonly credited: string;
+  readonly lowersDue: (number: string) => string;
+  readonly givenBack: string;
   readonly draft: string;
   readonly voided: string;
   readonly skipped: string;
@@ -59,6 +66,13 @@ export interface Texts {
 const english: Texts = {
   invoice: 'Invoice',
   statement: 'Statement of credits',
+  creditNote: 'Credit note',
+  creditNoteNumber: 'Credit note number',
+  creditTo: 'Credit to',
+  ofInvoice: 'For invoice',
+  credited: 'Total credited',
+  lowersDue: (number) => `This lowers what is due on invoice ${number}.`,
+  givenBack: 'This is given back: it was paid already.',
   draft: 'DRAFT',
   voided: 'VOID',
   skipped: 'NOT BILLED',
@@ -124,6 +138,13 @@ const english: Texts = {
 const german: Texts = {
   invoice: 'Rechnung',
   statement: 'Kontoauszug über Guthaben',
+  creditNote: 'Gutschrift',
+  creditNoteNumber: 'Gutschriftsnummer',
+  creditTo: 'Gutschrift an',
+  ofInvoice: 'Zur Rechnung',
+  credited: 'Gutgeschriebener Betrag',
+  lowersDue: (number) => `Der offene Betrag der Rechnung ${number} verringert sich darum.`,
+  givenBack: 'Der Betrag war bezahlt und wird erstattet.',
   draft: 'ENTWURF',
   voided: 'STORNIERT',
   skipped: 'NICHT BERECHNET',
@@ -188,6 +209,13 @@ const german: Texts = {
 const french: Texts = {
   invoice: 'Facture',
   statement: 'Relevé de crédits',
+  creditNote: 'Avoir',
+  creditNoteNumber: 'Numéro d’avoir',
+  creditTo: 'Avoir pour',
+  ofInvoice: 'Sur la facture',
+  credited: 'Total de l’avoir',
+  lowersDue: (number) => `Le montant dû de la facture ${number} en est diminué.`,
+  givenBack: 'Le montant avait été payé ; il est remboursé.',
   draft: 'BROUILLON',
   voided: 'ANNULÉE',
   skipped: 'NON FACTURÉE',
