@@ -37,8 +37,7 @@ const textOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
     : JSON.stringify(body);
 
 /** Tells whether a body is JSON; that of a document is none, and nothing has no type. */
-const isJson = (headers: Headers): boolean =>
-  headers.get('content-type') === 'application/json';
+const isJson = (headers: Headers): boolean => headers.get('content-type') === 'application/json';
 
 /** A client with one key, as plain as can be: it sends exactly what the test says. */
 export function caller(baseUrl: string, apiKey: string): Caller {

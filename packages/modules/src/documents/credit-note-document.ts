@@ -48,11 +48,7 @@ export function creditNoteDocument(
         { label: texts.taxes, isFigure: true, share: 18 },
       ],
       rows: note.line_items.map((line) => ({
-        cells: [
-          line.display_name,
-          money(line.amount, currency),
-          money(line.tax_amount, currency),
-        ],
+        cells: [line.display_name, money(line.amount, currency), money(line.tax_amount, currency)],
         notes: [],
       })),
       whenEmpty: texts.noLines,
@@ -69,7 +65,13 @@ export function creditNoteDocument(
     ].filter((text) => text) as string[],
     proof:
       note.credit_note_status === 'FINALIZED'
-        ? proofOf(setting, { id: note.id, number, issued: issuedAt, currency, total: note.total_amount })
+        ? proofOf(setting, {
+            id: note.id,
+            number,
+            issued: issuedAt,
+            currency,
+            total: note.total_amount,
+          })
         : null,
     pageOf: texts.page,
     issuedAt,

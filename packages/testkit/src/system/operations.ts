@@ -132,6 +132,10 @@ function inlined(schema: Schema, known: Schemas): Schema {
   };
 }
 
+/** The media types of an answer, which may be one that operations share. */
+const typesOf = ({ $ref, content }: SuccessAnswer, { responses }: Components): string[] =>
+  Object.keys(content ?? responses[$ref?.slice(responsePlace.length) ?? '']?.content ?? {});
+
 function failureStatuses($ref: string | undefined, { responses }: Components): number[] {
   const schemas =
     responses[$ref?.slice(responsePlace.length) ?? '']?.content['application/json'].schema.allOf;
@@ -179,7 +183,7 @@ function operationOf(
     method: method.toUpperCase(),
     path: below,
     success: statuses.find((status) => status < 300) ?? 0,
-    types: Object.values(successes).flatMap(({ content }) => Object.keys(content ?? {})),
+    types: Object.values(successes).flatMap((answer) => typesOf(answer, components)),
     statuses: [...statuses, ...failureStatuses(failure?.$ref, components)],
     pathParameters: parameters('path'),
     query: parameters('query'),

@@ -1,6 +1,7 @@
 import {
   type Currency,
   decimal,
+  divide,
   fractionDigits,
   type Instant,
   millisecondsOf,
@@ -87,7 +88,7 @@ export function localeOf(tag: string, zone: string): Locale {
       }),
     quantity: (figure) => format(figure, digitsOf(figure, 0)),
     percentage: (percentage) => {
-      const share = decimal(percentage).div(decimal('100')).toFixed();
+      const share = divide(decimal(percentage), decimal('100'), mostDigits).toFixed();
       const { maximumFractionDigits } = digitsOf(percentage, 0);
       return format(share, { style: 'percent', maximumFractionDigits });
     },

@@ -234,12 +234,6 @@ function drawFeet({ paper, document }: Pages): void {
  */
 export async function pdfOf(document: DocumentModel): Promise<Uint8Array> {
   const paper = openPaper(document);
-  const chunks: Buffer[] = [];
-  const done = new Promise<void>((resolve, reject) => {
-    paper.pdf.on('data', (chunk: Buffer) => chunks.push(chunk));
-    paper.pdf.on('end', resolve);
-    paper.pdf.on('error', reject);
-  });
   const pages: Pages = { paper, document, y: sheet.top };
   addPage(pages);
   drawHead(pages);
@@ -248,6 +242,7 @@ export async function pdfOf(document: DocumentModel): Promise<Uint8Array> {
   drawEnd(pages);
   drawFeet(pages);
   paper.pdf.end();
-  await done;
+  const chunks: Buffer[] = [];
+  for await (const chunk of paper.pdf) chunks.push(Buffer.from(chunk));
   return Buffer.concat(chunks);
 }
