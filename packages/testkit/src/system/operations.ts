@@ -133,7 +133,7 @@ function inlined(schema: Schema, known: Schemas): Schema {
 }
 
 /** The media types of an answer, which may be one that operations share. */
-const typesOf = ({ $ref, content }: SuccessAnswer, { responses }: Components): string[] =>
+const mediaTypesOf = ({ $ref, content }: SuccessAnswer, { responses }: Components): string[] =>
   Object.keys(content ?? responses[$ref?.slice(responsePlace.length) ?? '']?.content ?? {});
 
 function failureStatuses($ref: string | undefined, { responses }: Components): number[] {
@@ -183,7 +183,7 @@ function operationOf(
     method: method.toUpperCase(),
     path: below,
     success: statuses.find((status) => status < 300) ?? 0,
-    types: Object.values(successes).flatMap((answer) => typesOf(answer, components)),
+    types: Object.values(successes).flatMap((answer) => mediaTypesOf(answer, components)),
     statuses: [...statuses, ...failureStatuses(failure?.$ref, components)],
     pathParameters: parameters('path'),
     query: parameters('query'),
