@@ -57,7 +57,7 @@ export function caller(baseUrl: string, apiKey: string): Caller {
     if (!isRead(method, path)) written = max(written, positionOf(response.headers) ?? 0n);
     return {
       status: response.status,
-      body: isJson(response.headers) ? JSON.parse(text) : text || null,
+      body: text !== '' && isJson(response.headers) ? JSON.parse(text) : text || null,
       text,
       headers: response.headers,
     };
