@@ -39,6 +39,7 @@ import {
   watchPublicBytes,
 } from '@counterfoil/engine';
 import {
+  checkDocument,
   createClocks,
   createDirectory,
   type Directory,
@@ -285,6 +286,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     ...shared,
     ...(members ? { elsewhere: members.elsewhere({ ...runOptions, authentication }) } : {}),
     ...describedApi(slices),
+    openQuestions: { '/documents/verify': checkDocument(secrets.documentSecret) },
     authenticate: (apiKey) => authentication.authenticate(apiKey),
     metrics,
     rateLimit: { perSecond: config.RATE_LIMIT_PER_SECOND },

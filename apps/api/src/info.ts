@@ -20,6 +20,7 @@ const tags = {
   'Credit grants': 'Credits that an offer gives, once or in every period',
   'Credit notes': 'What is given back, or not asked for, of invoices',
   Customers: 'Those who are billed',
+  Documents: 'Invoices, credit notes and statements as people read and print them',
   Entitlements: 'The features that an offer includes, with their limits',
   Environments: 'Separate sets of records within a tenant, such as for tests',
   'Event subscriptions': 'Durable readers of the public events on NATS, with their credentials',

@@ -95,6 +95,13 @@ test('an answer that is not JSON is shown as text', async () => {
   }
 });
 
+test('a document comes as its bytes', async () => {
+  const headers = { 'content-type': 'application/pdf' };
+  const { call } = recorded(() => new Response(new Uint8Array([37, 80, 255]), { headers }));
+  const { body } = await call('GET /invoices/{id}/pdf', { params: { id: 'inv_1' } });
+  assert.equal(body, new Uint8Array([37, 80, 255]));
+});
+
 /** Never called: each line must be refused by the compiler. */
 export const mistakes = (call: ReturnType<typeof counterfoil>): void => {
   // @ts-expect-error there is no such route

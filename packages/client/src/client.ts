@@ -57,8 +57,7 @@ export function createClient<Table extends Routes>(options: ClientOptions): Clie
       ...(hasBody ? { body: JSON.stringify(request.body) } : {}),
       ...(request.signal ? { signal: request.signal } : {}),
     });
-    const text = await response.text();
-    const body: unknown = text === '' ? undefined : parse(text);
+    const body = await bodyOf(response);
     if (!response.ok) throw new CounterfoilError(response.status, body ?? null);
     const tag = response.headers.get('etag');
     return {
@@ -70,6 +69,14 @@ export function createClient<Table extends Routes>(options: ClientOptions): Clie
     };
   };
   return call as Client<Table>;
+}
+
+/** The bytes of a document, and the JSON of everything else; undefined for no body. */
+async function bodyOf(response: Response): Promise<unknown> {
+  const type = response.headers.get('content-type') ?? '';
+  if (response.ok && /^(?:application\/pdf|text\/html)/.test(type)) return response.bytes();
+  const text = await response.text();
+  return text === '' ? undefined : parse(text);
 }
 
 function pathOf(template: string, { params = {}, query = {} }: LooseRequest): string {

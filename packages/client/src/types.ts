@@ -1,4 +1,4 @@
-import type { Route, Routes } from '@counterfoil/engine/define';
+import type { ContentRoute, Route, Routes } from '@counterfoil/engine/define';
 import type { z } from 'zod';
 
 /** Names of the placeholders of a path: `GET /wallets/{id}` has `id`. */
@@ -42,15 +42,21 @@ export interface CallOptions {
 export type RequestOf<Table extends Routes, Key extends keyof Table & string> =
   Table[Key] extends Route<infer _Params, infer Query, infer Body, infer _Response>
     ? PathPart<Key> & QueryPart<Query> & BodyPart<Body> & CallOptions
-    : never;
+    : Table[Key] extends ContentRoute<infer _Params, infer Query, infer _Response>
+      ? PathPart<Key> & QueryPart<Query> & CallOptions
+      : never;
 
-/** The body of a route's success; undefined where it has none. */
+/** The body of a route's success; undefined where it has none, bytes where it is no JSON. */
 export type ResponseOf<Table extends Routes, Key extends keyof Table & string> =
   Table[Key] extends Route<infer _Params, infer _Query, infer _Body, infer Response>
     ? unknown extends z.output<Response>
       ? undefined
       : z.output<Response>
-    : never;
+    : Table[Key] extends ContentRoute<infer _Params, infer _Query, infer Response>
+      ? unknown extends z.output<Response>
+        ? Uint8Array
+        : Uint8Array | z.output<Response>
+      : never;
 
 /** A request may be left out when nothing in it is required. */
 export type Arguments<Request> = object extends Request ? [request?: Request] : [request: Request];

@@ -13,6 +13,7 @@ import { type ClockRoutes, environmentClocks, type FollowedClocks } from './cloc
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CreditNoteRoutes, creditNotes } from './credit-notes/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
+import { type DocumentRoutes, documents } from './documents/index.ts';
 import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-checks/index.ts';
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
@@ -46,6 +47,7 @@ export * from './clocks/index.ts';
 export * from './coupons/index.ts';
 export * from './credit-notes/index.ts';
 export * from './customers/index.ts';
+export * from './documents/index.ts';
 export * from './entitlement-checks/index.ts';
 export * from './events/index.ts';
 export * from './features/index.ts';
@@ -86,6 +88,7 @@ export type ApiRoutes = TenancyRoutes &
   InvoiceRoutes &
   PaymentRoutes &
   CreditNoteRoutes &
+  DocumentRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -160,6 +163,7 @@ const businessModules = ({
   invoices,
   payments({ provider: paymentProvider }),
   creditNotes,
+  documents({ secret: secrets?.documentSecret ?? null }),
   checkpoints,
 ];
 

@@ -10,6 +10,8 @@ export interface Secrets {
   readonly checkpointSeed: Uint8Array;
   /** Seed of all keys of the event gateway. */
   readonly gatewaySeed: Uint8Array;
+  /** The secret of the verification codes on documents. */
+  readonly documentSecret: Uint8Array;
   /** The secret of what processes of the api say to one another. */
   readonly membersSecret: Uint8Array;
 }
@@ -32,6 +34,7 @@ export function secretsFrom(secretKey: string): Secrets {
     sealer: createSealer(sealingKey.toString('base64')),
     checkpointSeed: deriveFor(keyMaterial, 'counterfoil ledger checkpoints v1'),
     gatewaySeed: deriveFor(keyMaterial, 'counterfoil event gateway v1'),
+    documentSecret: deriveFor(keyMaterial, 'counterfoil document codes v1'),
     membersSecret: deriveFor(keyMaterial, 'counterfoil api members v1'),
   };
 }

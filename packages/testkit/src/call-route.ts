@@ -1,4 +1,4 @@
-import { type AnyRoute, type RequestContext, WithETag } from '@counterfoil/engine/define';
+import { type AnyRoute, Content, type RequestContext, WithETag } from '@counterfoil/engine/define';
 
 /** The parts of a request as they come in, before any schema has seen them. */
 export interface RawInput {
@@ -24,6 +24,6 @@ export async function callRoute<Given extends AnyRoute>(
     body: route.body?.parse(body),
   });
   const plain = answer instanceof WithETag ? answer.body : answer;
-  route.response?.parse(plain);
+  if (!(plain instanceof Content)) route.response?.parse(plain);
   return plain as BodyOf<Awaited<ReturnType<Given['handle']>>>;
 }

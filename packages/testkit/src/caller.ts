@@ -36,6 +36,9 @@ const textOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
     ? (body as string | Uint8Array<ArrayBuffer>)
     : JSON.stringify(body);
 
+/** Tells whether a body is JSON; that of a document is none, and nothing has no type. */
+const isJson = (headers: Headers): boolean => headers.get('content-type') === 'application/json';
+
 /** A client with one key, as plain as can be: it sends exactly what the test says. */
 export function caller(baseUrl: string, apiKey: string): Caller {
   /** The place in the log of the last write of this caller. */
@@ -54,7 +57,7 @@ export function caller(baseUrl: string, apiKey: string): Caller {
     if (!isRead(method, path)) written = max(written, positionOf(response.headers) ?? 0n);
     return {
       status: response.status,
-      body: text === '' ? null : JSON.parse(text),
+      body: text !== '' && isJson(response.headers) ? JSON.parse(text) : text || null,
       text,
       headers: response.headers,
     };

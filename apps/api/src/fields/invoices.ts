@@ -1,5 +1,6 @@
 /** The meaning of fields of invoices, their parts, and settings. */
 export const invoiceFields: Readonly<Record<string, string>> = {
+  force_generate: 'Accepted from clients of the public contract; it has no effect',
   Invoice: 'What a customer owes for something, from the draft to the last payment',
   'Invoice.version': 'Number of changes, from 1 on',
   'InvoiceSearch.invoice_ids': 'Invoices with one of these ids',

@@ -2,6 +2,16 @@ const withoutEffect = 'Taken, without effect';
 
 /** The meaning of fields of wallets, their entries, holds and audit. */
 export const walletFields: Readonly<Record<string, string>> = {
+  WalletStatement: 'What a wallet held, what changed, and what it held after: the figures add up',
+  'WalletStatement.wallet_name': 'Name of the wallet',
+  'WalletStatement.from': 'Entries that count after it',
+  'WalletStatement.to': 'Entries that count by then',
+  opening_balance: 'Credits at the beginning of the period',
+  credits_in: 'Sum of the credits that came',
+  credits_out: 'Sum of the credits that went',
+  closing_balance: 'Credits at the end of the period',
+  closing_amount: 'The same in the currency, at the rate of the wallet',
+  change: 'Credits that came, or went where it is negative',
   Wallet: 'Credits of a customer',
   WalletTransaction: 'An entry of the ledger of a wallet',
   WalletConfig: 'The charges that the wallet may pay',

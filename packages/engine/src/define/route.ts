@@ -19,6 +19,20 @@ export class WithETag<Body> {
 export const withETag = <Body>(body: Body, revision: number): WithETag<Body> =>
   new WithETag(body, revision);
 
+/** The answer of a route that is no JSON, such as a document to be printed. */
+export class Content {
+  /** As the header says it: `application/pdf`. */
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  /** The name under which a browser keeps it. */
+  readonly fileName: string;
+  constructor(mediaType: string, bytes: Uint8Array, fileName: string) {
+    this.mediaType = mediaType;
+    this.bytes = bytes;
+    this.fileName = fileName;
+  }
+}
+
 /** The input of a handler: every part already parsed by its schema. */
 export interface RouteInput<Params, Query, Body> {
   readonly params: Params;
@@ -61,14 +75,30 @@ export interface Route<
   readonly keyField?: string;
   /** Limits of what is in the body, where they are not the common ones. */
   readonly bodyContents?: BodyContents;
-  /** Absent for 204. */
+  /** Absent for 204, and where every answer is one of `contents`. */
   readonly response?: Response;
+  /** The media types that it may answer in place of JSON, as `Content`. GET only. */
+  readonly contents?: readonly string[];
   /** Absent when a request succeeds with nothing but the records of its path. */
   readonly example?: RouteExample<Params, Query, Body>;
   readonly handle: (
     context: RequestContext,
     input: RouteInput<z.output<Params>, z.output<Query>, z.output<Body>>,
   ) => Promise<z.output<Response> | WithETag<z.output<Response>> | undefined>;
+}
+
+/** A route that answers contents, or JSON where it has a response schema and the query asks for that. */
+export interface ContentRoute<
+  Params extends z.ZodType = z.ZodType,
+  Query extends z.ZodType = z.ZodType,
+  Response extends z.ZodType = z.ZodType,
+> extends Omit<Route<Params, Query, z.ZodType, Response>, 'handle' | 'body' | 'example'> {
+  readonly contents: readonly string[];
+  readonly example?: RouteExample<Params, Query, z.ZodType>;
+  readonly handle: (
+    context: RequestContext,
+    input: RouteInput<z.output<Params>, z.output<Query>, unknown>,
+  ) => Promise<Content | z.output<Response>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of routes holds every combination of schemas.
@@ -86,3 +116,12 @@ export const route = <
 >(
   definition: Route<Params, Query, Body, Response>,
 ): Route<Params, Query, Body, Response> => definition;
+
+/** Gives a route that answers contents its exact types. */
+export const contentRoute = <
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Response extends z.ZodType,
+>(
+  definition: ContentRoute<Params, Query, Response>,
+): ContentRoute<Params, Query, Response> => definition;

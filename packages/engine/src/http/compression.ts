@@ -25,5 +25,5 @@ const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 const gzipOptions = { level: 3 };
 
 /** Compresses a text, beside the event loop. */
-export const compressed = (text: string | Buffer, coding: Coding): Promise<Buffer> =>
+export const compressed = (text: string | Uint8Array, coding: Coding): Promise<Buffer> =>
   coding === 'br' ? compressors.br(text, brotliOptions) : compressors.gzip(text, gzipOptions);

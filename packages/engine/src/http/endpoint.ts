@@ -34,9 +34,10 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
   const { key, method, path, route } = placed;
   checkParams(placed);
   invariant(
-    (route.status === 204) === (route.response === undefined),
-    `${key} must have a response schema, or status 204 and none`,
+    (route.status === 204) === (route.response === undefined && route.contents === undefined),
+    `${key} must have a response schema or contents, or status 204 and none`,
   );
+  invariant(method === 'GET' || !route.contents, `${key} cannot answer contents`);
   invariant(method !== 'GET' || route.body === undefined, `${key} cannot have a body`);
   return {
     ...placed,

@@ -109,6 +109,9 @@ export interface Webhook {
   readonly body: object;
 }
 
+/** The answer to a question that needs no key. */
+export type OpenQuestion = (query: Readonly<Record<string, string>>) => object;
+
 /** The parts and the limits of an HTTP server. */
 export interface HttpOptions {
   readonly modules: readonly Module[];
@@ -124,6 +127,11 @@ export interface HttpOptions {
   readonly info: ApiInfo;
   /** Documents that are served beside the OpenAPI document, by path: `/asyncapi.json`. Each gives the same whenever it is asked for. */
   readonly documents?: Readonly<Record<`/${string}.json`, () => object>>;
+  /**
+   * Questions that anybody may ask without a key, by path: pure functions of the query, which read no record. They
+   * throw the `Problem` that is answered.
+   */
+  readonly openQuestions?: Readonly<Record<`/${string}`, OpenQuestion>>;
   /** Size limit of a request body, in bytes, where the route has none of its own. Default 64 KiB. */
   readonly bodyLimitBytes?: number;
   /** Default: 2,000 per second for every key. */

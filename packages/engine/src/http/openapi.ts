@@ -150,9 +150,20 @@ function operation(placed: PlacedRoute, { pathWords }: ApiInfo): ZodOpenApiOpera
       [String(route.status) as `${1 | 2 | 3 | 4 | 5}${string}`]: {
         description: statusTexts[route.status as keyof typeof statusTexts],
         ...(placed.madeAt !== null && { headers: headerReferences(['Location']) }),
-        ...(route.response && { content: { 'application/json': { schema: route.response } } }),
+        ...answerContent(route),
       },
       default: failureReference(placed),
+    },
+  };
+}
+
+/** The media types of an answer. Bytes have no schema (OpenAPI 3.1, 4.8.14.1). */
+function answerContent({ response, contents = [] }: PlacedRoute['route']) {
+  if (!response && contents.length === 0) return {};
+  return {
+    content: {
+      ...(response && { 'application/json': { schema: response } }),
+      ...Object.fromEntries(contents.map((type) => [type, {}])),
     },
   };
 }

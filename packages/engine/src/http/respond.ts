@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
-import { BrokenInvariant, type Problem } from '@counterfoil/kernel';
+import { BrokenInvariant, invariant, type Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
-import { WithETag } from '../define/route.ts';
+import { Content, WithETag } from '../define/route.ts';
 import type { Rendered, RunMarks } from './answer.ts';
 import { type Coding, codingFor, compressed } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -14,10 +14,15 @@ import { checkResponse } from './response-check.ts';
 export const sendJson = (response: Response, status: number, body: unknown): void =>
   sendText(response, status, JSON.stringify(body));
 
-/** Sends a JSON text in one piece, as it is or compressed. The content type has no parameter. */
-function sendText(response: Response, status: number, text: string | Buffer): void {
+/** Sends a text in one piece, as it is or compressed. The content type of JSON has no parameter. */
+function sendText(
+  response: Response,
+  status: number,
+  text: string | Uint8Array,
+  type = 'application/json',
+): void {
   response.statusCode = status;
-  response.setHeader('Content-Type', 'application/json');
+  response.setHeader('Content-Type', type);
   // For every method but HEAD, Node counts by itself.
   if (response.req.method === 'HEAD') response.setHeader('Content-Length', Buffer.byteLength(text));
   response.end(text);
@@ -44,6 +49,10 @@ export function rendered(
   params: Readonly<Record<string, string>>,
   result: unknown,
 ): Rendered {
+  if (result instanceof Content) {
+    invariant(route.contents?.includes(result.mediaType), `${key} answers no ${result.mediaType}`);
+    return { text: null, content: result, revision: null, location: null };
+  }
   const body = result instanceof WithETag ? result.body : result;
   if ((route.response === undefined) !== (body === undefined)) {
     throw new BrokenInvariant(`${key} answered ${body === undefined ? 'no' : 'a'} body`);
@@ -66,15 +75,18 @@ export async function sendResult(
   response: Response,
   { method, route }: Endpoint,
   marks: RunMarks,
-  { text, revision, location }: Rendered,
+  { text: json, content, revision, location }: Rendered,
 ): Promise<void> {
   if (response.headersSent || response.destroyed) return;
+  const text = content?.bytes ?? json;
   if (text === null) {
     setRunHeaders(response, marks);
     sendNothing(response, route.status);
     return;
   }
-  const coding = codingFor(request, response, text.length);
+  // The parts of a PDF are compressed already.
+  const isPacked = content?.mediaType === 'application/pdf';
+  const coding = isPacked ? null : codingFor(request, response, text.length);
   const tag = entityTag(text, revision, coding);
   const isKnown = method === 'GET' && noneMatch(request.headers['if-none-match'], tag);
   const bytes = coding && !isKnown ? await compressed(text, coding) : null;
@@ -86,14 +98,30 @@ export async function sendResult(
   if (method === 'GET') response.setHeader('Cache-Control', 'private, no-cache');
   if (isKnown) return sendNothing(response, 304);
   if (coding) response.setHeader('Content-Encoding', coding);
-  sendText(response, route.status, bytes ?? text);
+  if (content) setContentHeaders(response, content);
+  sendText(response, route.status, bytes ?? text, content?.mediaType);
+}
+
+/** A page may have styles of its own, and nothing else: no script, no picture, nothing from elsewhere. */
+const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
+
+function setContentHeaders(response: Response, { mediaType, fileName }: Content): void {
+  const plainName = fileName.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, 120);
+  response.setHeader('Content-Disposition', `inline; filename="${plainName}"`);
+  if (mediaType.startsWith('text/html')) {
+    response.setHeader('Content-Security-Policy', pagePolicy);
+  }
 }
 
 /**
  * The ETag of an answer (D39): the revision of the record, if it shows one, and a digest of the whole body,
  * because records inside it change without the one around them. Other bytes have another tag.
  */
-function entityTag(text: string, revision: number | null, coding: Coding | null): string {
+function entityTag(
+  text: string | Uint8Array,
+  revision: number | null,
+  coding: Coding | null,
+): string {
   const digest = hash('sha1', text, 'base64url').slice(0, 16);
   const coded = coding === null ? digest : `${digest}.${coding}`;
   return revision === null ? `"${coded}"` : `"${revision}-${coded}"`;

@@ -6,12 +6,12 @@ import type { HttpOptions } from './host.ts';
 import { mountPage } from './paths.ts';
 import { sendJson } from './respond.ts';
 
-interface ServiceOptions extends Pick<HttpOptions, 'health' | 'metrics'> {
+interface ServiceOptions extends Pick<HttpOptions, 'health' | 'metrics' | 'openQuestions'> {
   /** Tells whether the server has begun to close. */
   readonly isClosing: () => boolean;
 }
 
-/** Mounts /healthz, /readyz and /metrics, which need no API key. */
+/** Mounts /healthz, /readyz, /metrics and the open questions, which need no API key. */
 export function mountServiceRoutes(application: Express, options: ServiceOptions): void {
   const closing = {
     name: 'http',
@@ -36,6 +36,14 @@ export function mountServiceRoutes(application: Express, options: ServiceOptions
     sendJson(response, health.ready ? 200 : 503, health);
   });
   mount('/metrics', (response) => sendMetrics(response, options.metrics));
+  for (const [path, answer] of Object.entries(options.openQuestions ?? {})) {
+    mountPage(application, path, (request, response) => {
+      exchangeOf(response).label = `GET ${path}`;
+      const start = request.url.indexOf('?');
+      const query = new URLSearchParams(start < 0 ? '' : request.url.slice(start));
+      sendJson(response, 200, answer(Object.fromEntries(query)));
+    });
+  }
 }
 
 async function sendMetrics(response: Response, { registry }: Metrics): Promise<void> {

@@ -7,6 +7,8 @@ import { creditNoteRoutes } from './routes.ts';
 
 export { creditNote } from './credit-note.ts';
 export { creditNoteTable } from './projection.ts';
+export { getCreditNote } from './queries.ts';
+export type { CreditNoteResource } from './schema.ts';
 
 /** Parts of final invoices that are given back, or not asked for. */
 export const creditNotes = module({

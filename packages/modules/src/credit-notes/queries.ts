@@ -9,6 +9,7 @@ import {
 } from '@counterfoil/engine/define';
 import { customerRecords } from '../customers/index.ts';
 import { invoiceTable } from '../invoices/index.ts';
+import { foundById } from '../record/index.ts';
 import { subscriptionTable } from '../subscriptions/index.ts';
 import { creditNoteTable } from './projection.ts';
 import type { CreditNoteResource, CreditNotesQuery } from './schema.ts';
@@ -42,6 +43,16 @@ export async function shownNote(
 ): Promise<CreditNoteResource> {
   const [shown = resource] = await creditNoteExpansion.show(context, [resource], expand);
   return shown;
+}
+
+/** One credit note, with its invoice, its customer and what `expand` asks for. Throws 404. */
+export async function getCreditNote(
+  context: RequestContext,
+  id: string,
+  expand: readonly string[] = [],
+): Promise<CreditNoteResource> {
+  const { resource } = await foundById(context, creditNoteTable, 'credit note', id);
+  return shownNote(context, resource, expand);
 }
 
 /** A page of credit notes. */

@@ -12,13 +12,12 @@ import { existing, Problem, type ProblemCode, referenceSchema } from '@counterfo
 import { z } from 'zod';
 import { carryOutFrom, firstOf, stateFollowing } from '../following.ts';
 import { invoice, noteOn } from '../invoices/index.ts';
-import { foundById } from '../record/index.ts';
 import { type CreditNote, type CreditNoteState, creditNote } from './credit-note.ts';
 import { askFinalization, createCreditNote, existingNote, voidCreditNote } from './decisions.ts';
 import type { CreditNoteEvent } from './events.ts';
 import { assertMoneyTaken, newCreditNote } from './prepare.ts';
 import { creditNoteTable } from './projection.ts';
-import { creditNoteExpansion, listCreditNotes, shownNote } from './queries.ts';
+import { creditNoteExpansion, getCreditNote, listCreditNotes, shownNote } from './queries.ts';
 import { askedOf, creditNotesCarriedOut } from './reactions.ts';
 import {
   actOnCreditNoteSchema,
@@ -107,10 +106,7 @@ export const creditNoteRoutes = {
     params: idParameters,
     query: z.object({ expand }),
     response: creditNoteSchema,
-    handle: async (context, { params: { id }, query }) => {
-      const { resource } = await foundById(context, creditNoteTable, 'credit note', id);
-      return shownNote(context, resource, query.expand);
-    },
+    handle: (context, { params: { id }, query }) => getCreditNote(context, id, query.expand),
   }),
 
   'POST /creditnotes/{id}/finalize': route({

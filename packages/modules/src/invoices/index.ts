@@ -35,6 +35,7 @@ export {
   paymentStatusOf,
 } from './invoice.ts';
 export { invoiceTable } from './projection.ts';
+export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
 export {
   type AskedNote,

@@ -39,9 +39,14 @@ export {
   operator,
   operatorPrincipal,
 } from './operator.ts';
-export { defaultTimeZone, usersById } from './queries.ts';
+export { defaultTimeZone, ownTenant, usersById } from './queries.ts';
 export { allows, isSuperAdmin, type Role, type UserType } from './roles.ts';
-export { type EnvironmentType, environmentTypeSchema, userSchema } from './schema.ts';
+export {
+  type EnvironmentType,
+  environmentTypeSchema,
+  type Tenant as TenantResource,
+  userSchema,
+} from './schema.ts';
 export { createTenant, tenant } from './tenant.ts';
 export { createUser, type Granter, type UserRecord, user } from './user.ts';
 

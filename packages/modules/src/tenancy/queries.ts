@@ -47,8 +47,10 @@ export const defaultTimeZone = async (
 ): Promise<string> =>
   (await context.load(environment, context.principal.environmentId))?.timezone ?? 'UTC';
 
-const ownTenant = async (context: RequestContext): Promise<Tenant> =>
-  tenantView(await context.load(tenant, context.principal.tenantId));
+/** The tenant of the caller, from the log and so never behind. */
+export const ownTenant = async (
+  context: Pick<RequestContext, 'load' | 'principal'>,
+): Promise<Tenant> => tenantView(await context.load(tenant, context.principal.tenantId));
 
 /** A user of the caller's tenant as the API shows it: with the tenant, from the log. */
 export const withTenant = async (

@@ -13,8 +13,15 @@ import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
+export {
+  statementQuerySchema,
+  type WalletStatement,
+  walletStatementSchema,
+} from './audit/schema.ts';
+export { walletStatement } from './audit/statement.ts';
 export { inWalletOrder } from './customer-debits/order.ts';
 export { createWallet, loadCredits } from './decisions.ts';
+export type { TransactionReason } from './events.ts';
 export {
   atItsWorth,
   type CreditGiver,

@@ -33,13 +33,19 @@ interface ParameterReference {
   readonly $ref: string;
 }
 
+/** An answer of an operation: bodies by media type; failures are shared. */
+interface SuccessAnswer {
+  readonly $ref?: string;
+  readonly content?: Readonly<Record<string, unknown>>;
+}
+
 interface OpenApiOperation {
   readonly parameters?: readonly (Parameter | ParameterReference)[];
   readonly requestBody?: {
     readonly required?: boolean;
     readonly content: { readonly 'application/json': { readonly schema: Schema } };
   };
-  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
+  readonly responses: Readonly<Record<string, SuccessAnswer>>;
 }
 
 /** Operations by method, and the parameters that all of them take. */
@@ -69,6 +75,8 @@ export interface Operation {
   /** Below /v1, with its placeholders. */
   readonly path: string;
   readonly success: number;
+  /** The media types of its successes. */
+  readonly types: readonly string[];
   /** Every status that it says it answers. */
   readonly statuses: readonly number[];
   readonly pathParameters: Readonly<Record<string, Schema>>;
@@ -124,6 +132,10 @@ function inlined(schema: Schema, known: Schemas): Schema {
   };
 }
 
+/** The media types of an answer, which may be one that operations share. */
+const mediaTypesOf = ({ $ref, content }: SuccessAnswer, { responses }: Components): string[] =>
+  Object.keys(content ?? responses[$ref?.slice(responsePlace.length) ?? '']?.content ?? {});
+
 function failureStatuses($ref: string | undefined, { responses }: Components): number[] {
   const schemas =
     responses[$ref?.slice(responsePlace.length) ?? '']?.content['application/json'].schema.allOf;
@@ -171,6 +183,7 @@ function operationOf(
     method: method.toUpperCase(),
     path: below,
     success: statuses.find((status) => status < 300) ?? 0,
+    types: Object.values(successes).flatMap((answer) => mediaTypesOf(answer, components)),
     statuses: [...statuses, ...failureStatuses(failure?.$ref, components)],
     pathParameters: parameters('path'),
     query: parameters('query'),

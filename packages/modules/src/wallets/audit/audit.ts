@@ -17,7 +17,7 @@ import type { BalanceAnswer, Explanation, LedgerPage, LedgerQuery } from './sche
 import { balanceAdder } from './time-travel.ts';
 
 /** The wallet from the log. Throws 404. */
-async function loadWallet(context: RequestContext, id: string): Promise<Wallet> {
+export async function loadWallet(context: RequestContext, id: string): Promise<Wallet> {
   const state = await context.load(wallet, id);
   if (!state) throw notFound('wallet', id);
   return state;
@@ -54,12 +54,12 @@ export async function balanceAt(
 }
 
 /** Refuses an instant that has not come: lots would be shown that may be spent or gone by then. */
-function assertNotAhead(instant: Instant, now: Instant, pointer: string): void {
+export function assertNotAhead(instant: Instant, now: Instant, pointer: string): void {
   if (instant > now) throw invalidField(pointer, `must not lie in the future: it is ${now}`);
 }
 
 /** Now, or the instant of the wallet's last event when the clock that stamped it was ahead. */
-const latest = (context: RequestContext, state: Wallet): Instant =>
+export const latest = (context: RequestContext, state: Wallet): Instant =>
   instantOf(Math.max(millisecondsOf(context.now), millisecondsOf(state.updated_at)));
 
 const shownLot = (lot: Lot) => ({

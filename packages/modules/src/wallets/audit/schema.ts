@@ -1,5 +1,6 @@
 import { instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { transactionReasonSchema } from '../events.ts';
 
 /** Query of GET /wallets/{id}/balance. */
 export const balanceQuerySchema = z.object({
@@ -96,3 +97,44 @@ export const explanationSchema = z
   })
   .meta({ id: 'WalletTransactionExplanation' });
 export type Explanation = z.output<typeof explanationSchema>;
+
+/** Query of a statement: see `walletStatement`. */
+export const statementQuerySchema = z.object({
+  from: instantSchema
+    .optional()
+    .meta({ description: 'Entries that count after it. Default: all since the wallet was made' }),
+  to: instantSchema.optional().meta({ description: 'Entries that count by then. Default: now' }),
+  known_at: instantSchema.optional().meta({ description: 'What the log held then. Default: now' }),
+});
+export type StatementQuery = z.output<typeof statementQuerySchema>;
+
+/** The statement of a wallet: the opening balance and the changes are the closing balance, to the last digit. */
+export const walletStatementSchema = z
+  .object({
+    wallet_id: z.string(),
+    wallet_name: z.string(),
+    customer_id: z.string(),
+    currency: z.string(),
+    from: instantSchema,
+    to: instantSchema,
+    known_at: instantSchema,
+    opening_balance: z.string(),
+    credits_in: z.string(),
+    credits_out: z.string(),
+    closing_balance: z.string(),
+    closing_amount: z.string(),
+    entries: z.array(
+      z.object({
+        transaction_id: z.string(),
+        effective_at: instantSchema,
+        completed_at: instantSchema,
+        transaction_reason: transactionReasonSchema,
+        change: z.string(),
+        credit_balance: z.string(),
+        description: z.string().optional(),
+        reference_id: z.string().optional(),
+      }),
+    ),
+  })
+  .meta({ id: 'WalletStatement' });
+export type WalletStatement = z.output<typeof walletStatementSchema>;
