@@ -258,6 +258,25 @@ test('subscriptions that are invoiced together are one invoice each month, whoev
   assert.is(all[2]?.subscription_id, parent);
 });
 
+test('subscriptions that are invoiced together are on one invoice also where that waits for nobody', async () => {
+  const { create, call, pass, invoices, settle } = await invoiceWorld();
+  const body = { value: { finalization_delay_seconds: 0 } };
+  await call('PUT /settings/invoice_config', { body });
+  const { id: parent } = await create();
+  await settle();
+  for (let number = 0; number < 3; number += 1) {
+    await create({ inheritance: { parent_subscription_id: parent } });
+  }
+  await pass(day(2, 1));
+  const cycles = (await invoices()).filter(({ billing_reason }) =>
+    billing_reason.endsWith('CYCLE'),
+  );
+  assert.equal(
+    cycles.map(({ subtotal, invoice_status }) => [subtotal, invoice_status]),
+    [['400', 'FINALIZED']],
+  );
+});
+
 test('what is inherited is billed with its parent, and nowhere else', async () => {
   const { create, post, pass, invoices } = await invoiceWorld();
   await post('/customers', { name: 'Ben', external_id: 'ben' });

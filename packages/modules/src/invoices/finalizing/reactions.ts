@@ -26,6 +26,7 @@ import {
 import { type PayingCredits, payableBy, withCredits } from '../amounts.ts';
 import { claimFor, computed } from '../computing.ts';
 import { computeFinal, finalizeInvoice, skipInvoice } from '../decisions.ts';
+import type { SettlementsCause } from '../drafting/cause.ts';
 import type { InvoiceFigures, TakenCredits } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { invoiceSequence, numberTaken, sequenceId, shownNumber, takeNumber } from '../sequence.ts';
@@ -64,7 +65,7 @@ export const finalizationCarriedOut = (usage: UsageReadings) =>
 async function figuresAt(context: WorkContext, draft: Invoice, usage: UsageReadings) {
   const { cause } = draft;
   if (cause.kind !== 'settlements') return figuresIn(draft);
-  await takeAllDue(context, cause.subscription_id);
+  await takeAllDue(context, cause);
   const read = () => usage.byNow(context);
   return computed(context, { ...draft, cause }, read, claimFor(context, draft.id));
 }
@@ -72,12 +73,26 @@ async function figuresAt(context: WorkContext, draft: Invoice, usage: UsageReadi
 /** Commands in which a subscription takes what is due at most: each takes many steps. */
 const takingsMaximum = 100;
 
-/** Has the subscription take what is due, so that the opening that belongs to its invoice is there, or never will be. */
-async function takeAllDue(context: WorkContext, id: string): Promise<void> {
+/**
+ * Has the subscription take what is due, so that the opening that belongs to its invoice is there, or never will be; and those that
+ * are invoiced with it, whose settlements find no other invoice once this one is final.
+ */
+async function takeAllDue(
+  context: WorkContext,
+  { subscription_id, of_period }: SettlementsCause,
+): Promise<void> {
+  const root = await takenDue(context, subscription_id);
+  if (!of_period) return;
+  for (const member of root?.family.members ?? []) await takenDue(context, member);
+}
+
+/** The subscription after it has taken what is due. */
+async function takenDue(context: WorkContext, id: string): Promise<SubscriptionState> {
   let state = await context.load(subscription, id);
   for (let taken = 0; taken < takingsMaximum && isDue(state, context.now); taken += 1) {
     ({ state } = await context.execute(subscription, id, takeDue(id)));
   }
+  return state;
 }
 
 const isDue = (state: SubscriptionState, now: Instant): boolean => {

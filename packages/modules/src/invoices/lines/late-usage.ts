@@ -1,9 +1,10 @@
 import type { AskingContext } from '@counterfoil/engine/define';
-import { type Decimal, decimal, textOf, zero } from '@counterfoil/kernel';
+import { type Decimal, decimal, textOf, zero, zeroText } from '@counterfoil/kernel';
 import type { RatedSettlement, Settled } from '../../subscriptions/index.ts';
 import { invoicedUnder, invoiceIdOf } from '../drafting/cause.ts';
 import type { InvoiceLine } from '../events.ts';
 import { type Invoice, type InvoiceState, invoice } from '../invoice.ts';
+import { replacementOf } from '../recalculation/replace.ts';
 import type { UnnamedLine } from './line-id.ts';
 import { linesOfSettlement } from './settlement-lines.ts';
 
@@ -16,6 +17,12 @@ export interface LateLine {
   readonly settled: Settled;
 }
 
+/** The settlements of usage before and after one. */
+export interface UsageAround {
+  readonly earlier: readonly Settled[];
+  readonly after: readonly Settled[];
+}
+
 type Rate = (settled: Settled) => Promise<RatedSettlement>;
 
 /**
@@ -23,59 +30,104 @@ type Rate = (settled: Settled) => Promise<RatedSettlement>;
  * now, less what was billed of it by whatever invoice, so that tiers, packages and allowances come out as if it had been on
  * time. Negative where corrections have lowered it.
  *
- * @param earlier settlements of usage, in the order in which they were made, with none left out between them and what follows
+ * @param around settlements of usage in the order in which they were made, with none left out: those before the one whose invoice it
+ * is, and those after it, which there are where that is billed again
  * @param rate tells what the usage of a settlement comes to now
  */
 export async function lateLines(
   context: Pick<AskingContext, 'load'>,
   subscription_id: string,
-  earlier: readonly Settled[],
+  { earlier, after }: UsageAround,
   rate: Rate,
 ): Promise<readonly LateLine[]> {
-  const bills = await Promise.all(earlier.map((settled) => invoiceOf(context, settled)));
+  if (earlier.length === 0) return [];
+  const all = [...earlier, ...after];
+  const bills = await Promise.all(all.map((settled) => invoiceOf(context, settled)));
   const late: LateLine[] = [];
   for (const [index, settled] of earlier.entries()) {
     const [own, ...later] = bills.slice(index);
-    // What is not final yet counts its usage itself; what is void is billed anew by whoever voids it. Of several that follow one
+    // What is not final yet counts its usage itself; what is void, and not billed again, is billed by nobody. Of several that follow one
     // has to be final before the next one looks, or both would bill the same.
     if (!own || !isOver(own) || own.invoice_status === 'VOIDED' || !later.every(isOver)) continue;
     const { settlement, lines } = settled;
     const rated = await rate(settled);
     const now = linesOfSettlement({ settlement, lines, subscription_id, rated }).filter(isOfUsage);
-    late.push(...differences(now, own, later).map((line) => ({ line, settled })));
+    const billed = billedIn(own, later);
+    const gone = vanished(settlement, subscription_id, now, billed);
+    late.push(...differences([...now, ...gone], billed).map((line) => ({ line, settled })));
   }
   return late;
 }
 
 const isOver = (state: InvoiceState): boolean => state !== null && state.invoice_status !== 'DRAFT';
 
-const invoiceOf = ({ load }: Pick<AskingContext, 'load'>, { state, settlement }: Settled) =>
-  load(invoice, invoiceIdOf(invoicedUnder(state, settlement), settlement));
+/** The invoice of a settlement; of one that is void the one that bills it again, where there is one. */
+async function invoiceOf(
+  { load }: Pick<AskingContext, 'load'>,
+  { state, settlement }: Settled,
+): Promise<InvoiceState> {
+  let found = await load(invoice, invoiceIdOf(invoicedUnder(state, settlement), settlement));
+  while (found?.invoice_status === 'VOIDED') {
+    const next: InvoiceState = await load(invoice, replacementOf(found.id));
+    if (next === null) break;
+    found = next;
+  }
+  return found;
+}
+
+/** The lines that have billed usage so far: on its own invoice, and of what came late for it on later ones. */
+const billedIn = (own: Invoice, later: readonly InvoiceState[]): readonly InvoiceLine[] => [
+  ...own.lines.filter(isOfUsage),
+  ...later.flatMap((each) =>
+    each?.invoice_status === 'FINALIZED'
+      ? each.lines.filter(({ kind }) => kind === 'late_usage')
+      : [],
+  ),
+];
+
+/**
+ * The rest of a commitment that was billed and is used by now, as a line of nothing, so that it is given back. Every other line
+ * stays as long as its settlement.
+ */
+function vanished(
+  { lines }: Settled['settlement'],
+  subscription_id: string,
+  now: readonly UnnamedLine[],
+  billed: readonly InvoiceLine[],
+): readonly UnnamedLine[] {
+  const held = lines.find((line) => line.kind === 'commitment' && line.line_item_id === null);
+  if (!held) return [];
+  const period_start = held.span.start;
+  const key = keyOf({ subscription_id, subscription_line_item_id: null, period_start });
+  const found = billed.find((line) => keyOf(line) === key);
+  if (!found || now.some((line) => keyOf(line) === key)) return [];
+  const {
+    id: _id,
+    line_discount: _line,
+    invoice_discount: _whole,
+    credits: _credits,
+    tax: _tax,
+    ...line
+  } = found;
+  return [{ ...line, quantity: zeroText, amount: zeroText }];
+}
 
 /** The lines of usage as it is now, each less what was billed for the same line and time. */
 function differences(
   now: readonly UnnamedLine[],
-  own: Invoice,
-  later: readonly InvoiceState[],
+  billed: readonly InvoiceLine[],
 ): readonly UnnamedLine[] {
   const ofLines = Map.groupBy(now, keyOf);
   return [...ofLines].flatMap(([key, same]) => {
     const [first] = same;
     if (!first) return [];
-    const billed = [
-      ...own.lines.filter((line) => isOfUsage(line) && keyOf(line) === key),
-      ...later.flatMap((each) =>
-        each?.invoice_status === 'FINALIZED'
-          ? each.lines.filter((line) => line.kind === 'late_usage' && keyOf(line) === key)
-          : [],
-      ),
-    ];
-    const amount = sumOf(same, 'amount').minus(sumOf(billed, 'amount'));
+    const before = billed.filter((line) => keyOf(line) === key);
+    const amount = sumOf(same, 'amount').minus(sumOf(before, 'amount'));
     if (amount.eq(zero)) return [];
     return {
       ...first,
       kind: 'late_usage' as const,
-      quantity: textOf(sumOf(same, 'quantity').minus(sumOf(billed, 'quantity'))),
+      quantity: textOf(sumOf(same, 'quantity').minus(sumOf(before, 'quantity'))),
       amount: textOf(amount),
       commitment: null,
       metadata: { description: `${first.display_name} (Late Usage)` },

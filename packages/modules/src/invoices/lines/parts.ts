@@ -14,7 +14,7 @@ import type { CouponedLine } from '../coupons.ts';
 import { creditsOnDrafts, hasCharge } from '../credits/of-charge.ts';
 import { belongsTo, invoicedUnder, type SettlementsCause } from '../drafting/cause.ts';
 import type { UsageReading } from '../usage-readings.ts';
-import { lateLines, lookedBack } from './late-usage.ts';
+import { lateLines, lookedBack, type UsageAround } from './late-usage.ts';
 import type { UnnamedLine } from './line-id.ts';
 import { creditLine, linesOfSettlement } from './settlement-lines.ts';
 
@@ -22,8 +22,8 @@ import { creditLine, linesOfSettlement } from './settlement-lines.ts';
 export interface Part {
   readonly subscription: Subscription;
   readonly settled: Settled;
-  /** Settlements of usage before it, which is looked at again where this one closes a period. */
-  readonly earlier: readonly Settled[];
+  /** Settlements of usage before it, which is looked at again where this one closes a period, and after it. */
+  readonly around: UsageAround;
   /** Credits by which later settlements have given back some of its charges while no invoice of them was final. */
   readonly credits: readonly DividedCredit[];
 }
@@ -67,13 +67,15 @@ function partsIn(
   return all.flatMap((settled, index) => {
     const { settlement, state } = settled;
     if (!belongsTo(cause, settlement) || !isUnder(state, settlement, cause)) return [];
-    const before = all.slice(0, index).filter((each) => billsUsage(each.settlement));
+    const ofUsage = (some: readonly Settled[]) =>
+      some.filter((each) => billsUsage(each.settlement));
+    const earlier = isLast(settlement) ? ofUsage(all.slice(0, index)).slice(-lookedBack) : [];
+    const after = ofUsage(all.slice(index + 1));
     const credits = all
       .slice(index + 1)
       .flatMap((each) => creditsOnDrafts(each.settlement))
       .filter((credit) => hasCharge(settlement, credit));
-    const earlier = isLast(settlement) ? before.slice(-lookedBack) : [];
-    return { subscription, settled, earlier, credits };
+    return { subscription, settled, around: { earlier, after }, credits };
   });
 }
 
@@ -131,7 +133,7 @@ export async function linesOfParts(
     for (const { line, settled } of await lateLines(
       context,
       part.subscription.id,
-      part.earlier,
+      part.around,
       rate,
     )) {
       lines.push({ line, of: placeOf(line, settled), explanation: null });

@@ -1,8 +1,10 @@
+import { reaction } from '@counterfoil/engine/define';
+import type { Currency, CustomerId, DecimalText, WalletId } from '@counterfoil/kernel';
 import { callRoute, reactTo } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { customer, customers } from '../../customers/index.ts';
-import { wallets } from '../../wallets/index.ts';
+import { atItsWorth, giveCredits, wallets } from '../../wallets/index.ts';
 import { subscription } from '../subscription.ts';
 import { day, subscriptionWorld } from '../test-subscription-world.ts';
 import { creditsOfSettlements } from './reactions.ts';
@@ -95,6 +97,43 @@ test('a closed wallet is passed over, and a repetition finds the one that has th
   await react(one);
   await react(other);
   assert.equal(await balances(), ['0', '300']);
+});
+
+test('credits for which others have chosen a wallet at the same time go where a repetition looks first', async () => {
+  const { cancelled, makeWallet, request, balances } = await refunding();
+  const { id: one } = await makeWallet();
+  const { id: other } = await makeWallet({ allow_multiple: true });
+  const customerId = await request().holderOf(customer, 'external_id', 'ada');
+  const id = await cancelled();
+  const chosen: WalletId[] = [];
+  const choose = async (own: WalletId) => {
+    const others = [one, other].filter((each) => each !== own);
+    if (chosen.length === 0) chosen.push(...(others as WalletId[]), own);
+    return { state: { wallets: chosen } };
+  };
+  const five = reaction(subscription, {
+    name: 'five credits',
+    on: {
+      SubscriptionCancelled: (_event, context) =>
+        giveCredits(
+          context,
+          {
+            ...{ id, customerId: customerId as CustomerId, currency: 'usd' as Currency },
+            ...{ chosen: [...chosen], choose },
+          },
+          {
+            ...{ worth: { kind: 'credits', credits: '5' as DecimalText }, ...atItsWorth },
+            ...{ reason: 'SUBSCRIPTION_CREDIT_GRANT', referenceType: 'EXTERNAL', referenceId: id },
+            ...{ description: null, idempotencyKey: null, metadata: {} },
+            ...{ priority: null, expiresAt: null },
+          },
+        ).then(() => undefined),
+    },
+  });
+  await reactTo(request(), five, id);
+  assert.equal((await balances()).toSorted(), ['0', '5']);
+  await reactTo(request(), five, id);
+  assert.equal((await balances()).toSorted(), ['0', '5']);
 });
 
 test('an archived customer without a wallet holds nothing up', async () => {

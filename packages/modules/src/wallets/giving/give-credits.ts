@@ -23,8 +23,10 @@ export interface CreditGiver {
   readonly currency: Currency;
   /** The wallets that it has chosen before, in their order. */
   readonly chosen: readonly WalletId[];
-  /** Remembers a wallet in the stream of the record, before anything is loaded into it. */
-  readonly choose: (walletId: WalletId) => Promise<unknown>;
+  /** Remembers a wallet in the stream of the record, before anything is loaded into it. Returns the record with all chosen by then. */
+  readonly choose: (
+    walletId: WalletId,
+  ) => Promise<{ readonly state: { readonly wallets: readonly WalletId[] } | null }>;
 }
 
 /** Credits that a customer is given. */
@@ -64,8 +66,12 @@ export async function giveCredits(
   }
   const chosen = await usableWallet(giving);
   if (chosen === null) return null;
-  await giver.choose(chosen);
-  if (await isLoaded(giving, chosen)) return chosen;
+  const { state } = await giver.choose(chosen);
+  // Other credits of the giver may have chosen one at the same time: a repetition tries that first, and so does this.
+  const added = existing(state, 'giver').wallets.filter((each) => !giver.chosen.includes(each));
+  for (const walletId of added) {
+    if (await isLoaded(giving, walletId)) return walletId;
+  }
   throw new Error(`the wallet ${chosen} was closed while ${giver.id} chose it`);
 }
 
