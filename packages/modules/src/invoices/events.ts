@@ -223,17 +223,19 @@ export const requestableMessages = [
   'update.voided',
 ] as const;
 
+/** The part of each line, before tax and after discounts, and its tax (D59). `credits` is the part of it that prepaid credits had paid. */
+const creditedLinesData = z.array(
+  z.object({
+    line_id: text<InvoiceLineId>(),
+    amount: figure,
+    tax: figure,
+    credits: figure,
+  }),
+);
+
 const noteShape = {
   credit_note_id: z.string(),
-  /** The part of each line, before tax and after discounts, and its tax (D59). `credits` is the part of it that prepaid credits had paid. */
-  lines: z.array(
-    z.object({
-      line_id: text<InvoiceLineId>(),
-      amount: figure,
-      tax: figure,
-      credits: figure,
-    }),
-  ),
+  lines: creditedLinesData,
   /** The money of it: with tax, less what prepaid credits had paid. */
   amount: figure,
   /** Prepaid credits that go back to their lots, of which the invoice had taken them. */
@@ -317,6 +319,11 @@ export const invoiceEvents = {
     ...noteShape,
     from: z.array(z.object({ payment_id: z.string(), amount: figure })),
   }),
+  /**
+   * A settlement of its subscription gave back to a wallet of the customer what was paid for a part of it: no credit note and no void
+   * may do so again.
+   */
+  ChargesGivenBack: z.object({ settlement_id: z.string(), lines: creditedLinesData }),
   /** The purchase that was billed is over: its credits are loaded, or the order was dead, and the money is the customer's. */
   PurchaseEnded: z.object({ end: z.enum(['completed', 'dead']), money: figure }),
   FellOverdue: z.object({

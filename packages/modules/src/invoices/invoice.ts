@@ -54,6 +54,8 @@ export interface Invoice
   readonly wallets: readonly WalletId[];
   readonly payments: readonly InvoicePayment[];
   readonly notes: readonly AppliedNote[];
+  /** The parts that settlements gave back to a wallet of the customer. */
+  readonly given_back: readonly InvoiceEventData<'ChargesGivenBack'>[];
   /** The end of the purchase that it bills; null before, and for others. */
   readonly purchase: InvoiceEventData<'PurchaseEnded'>['end'] | null;
   /** The last that is known of a payment that has not come. */
@@ -99,6 +101,7 @@ function evolve(state: InvoiceState, event: Stamped<InvoiceEvent>): InvoiceState
       wallets: [],
       payments: [],
       notes: [],
+      given_back: [],
       purchase: null,
       noted: null,
       last_computed_at: null,
@@ -169,6 +172,8 @@ function after(
       );
     case 'InvoiceRefunded':
       return { ...invoice, notes: [...invoice.notes, { ...event.data, kind: 'REFUND' }] };
+    case 'ChargesGivenBack':
+      return { ...invoice, given_back: [...invoice.given_back, event.data] };
     case 'AdjustmentReversed':
       return {
         ...invoice,

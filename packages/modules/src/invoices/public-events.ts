@@ -18,6 +18,7 @@ function messageOf(event: InvoiceEvent): string | null {
     // It says nothing before it has lines.
     case 'InvoiceDrafted':
     case 'FinalizationStarted':
+    case 'ChargesGivenBack':
     case 'PurchaseEnded':
     case 'WalletChosen':
     // The subscription tells of it.

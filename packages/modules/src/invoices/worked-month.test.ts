@@ -1,7 +1,10 @@
+import { type DecimalText, Problem } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { Invoice } from './invoice.ts';
+import { noteOrProblem } from './settling/notes.ts';
 import { day, invoiceWorld } from './test-invoice-world.ts';
+import { voidInvoice } from './voiding/decisions.ts';
 
 const test = suite('the worked month (E 31)');
 
@@ -98,6 +101,28 @@ test('February: a line that is added, and an end that gives back what was paid, 
   });
   // 22.50 and 6.30, with 2.25 and 0.63 of tax, less the 9.00 that have paid for the calls.
   assert.is(await balance(walletId), '22.68');
+
+  const [, february] = await invoices();
+  assert.ok(february);
+  const given = february.given_back.flatMap(({ lines }) => lines);
+  assert.equal(
+    given.map(({ amount, tax }) => [amount, tax]),
+    [['22.5', '2.25']],
+  );
+  // It is with the customer: neither a void nor a credit note gives it back once more.
+  assert.throws(
+    () => voidInvoice(february.id)(february, day(2, 22)),
+    (error: Problem) => error.details?.reason === 'refunded',
+  );
+  const [line] = given;
+  assert.ok(line);
+  const credited = (amount: string) =>
+    noteOrProblem(february, {
+      credit_note_id: 'cn_1',
+      lines: [{ line_id: line.line_id, amount: amount as DecimalText }],
+    });
+  assert.instance(credited('67.51'), Problem);
+  assert.not.instance(credited('67.5'), Problem);
 });
 
 test('usage that comes late is on the next invoice, as if it had been on time (D61)', async () => {

@@ -17,9 +17,16 @@ import { type DividedCredit, type LowerDebts, settledOf } from '../../subscripti
 import { netOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import { invoicedUnder, invoiceIdOf } from '../drafting/cause.ts';
-import type { InvoiceLine } from '../events.ts';
+import type { InvoiceEvent, InvoiceEventData, InvoiceLine } from '../events.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
-import { noteIn, noteOrProblem, totalOf } from '../settling/notes.ts';
+import {
+  leftOf,
+  type NoteLine,
+  noteIn,
+  noteLine,
+  noteOrProblem,
+  totalOf,
+} from '../settling/notes.ts';
 import { hasCharge } from './of-charge.ts';
 
 /**
@@ -100,26 +107,75 @@ const isPaid = (state: Invoice): boolean => amountsOf(state).amount_remaining ==
 const attempts = 3;
 
 /**
- * Lowers what is owed on an invoice by credits of its charges, once for each settlement, whose id the note has. Nothing where nothing
- * is owed any more.
+ * Lowers what is owed on an invoice by credits of its charges, once for each settlement, whose id the note has; what was paid of
+ * them, which goes to the customer's wallet, is remembered, so that nothing gives it back again.
  */
 export const lowerInvoice =
-  (settlementId: string, credits: readonly DividedCredit[]): InvoiceDecision =>
+  (settlement_id: string, credits: readonly DividedCredit[]): InvoiceDecision =>
   (state) => {
-    if (state?.invoice_status !== 'FINALIZED' || isPaid(state)) return [];
-    if (noteIn(state, settlementId)) return [];
-    const worth = worthOf(credits);
-    const owed = smaller(decimal(amountsOf(state).amount_remaining), worth);
-    for (let attempt = 0; attempt < attempts; attempt += 1) {
-      const lines = asked(state, credits, { owed, worth }, attempt);
-      if (lines.length === 0) return [];
-      const note = noteOrProblem(state, { credit_note_id: settlementId, lines });
-      if (note instanceof Problem) continue;
-      const { kind: _, ...data } = note;
-      return 'from' in data ? [] : [{ type: 'InvoiceAdjusted', data }];
-    }
-    return [];
+    if (state?.invoice_status !== 'FINALIZED') return [];
+    const isKnown = state.given_back.some((given) => given.settlement_id === settlement_id);
+    if (isKnown || noteIn(state, settlement_id)) return [];
+    const note = adjustmentBy(state, settlement_id, credits);
+    const lines = paidParts(note === null ? state : withNote(state, note), credits, note);
+    const given: InvoiceEvent = { type: 'ChargesGivenBack', data: { settlement_id, lines } };
+    return [
+      ...(note === null ? [] : [{ type: 'InvoiceAdjusted', data: note } as const]),
+      ...(lines.length === 0 ? [] : [given]),
+    ];
   };
+
+const withNote = (state: Invoice, note: Adjustment): Invoice => ({
+  ...state,
+  notes: [...state.notes, { kind: 'ADJUSTMENT', ...note }],
+});
+
+type Adjustment = InvoiceEventData<'InvoiceAdjusted'>;
+
+/** The note by which credits lower what is owed; null where nothing is. */
+function adjustmentBy(
+  state: Invoice,
+  settlementId: string,
+  credits: readonly DividedCredit[],
+): Adjustment | null {
+  if (isPaid(state)) return null;
+  const worth = worthOf(credits);
+  const owed = smaller(decimal(amountsOf(state).amount_remaining), worth);
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    const lines = asked(state, credits, { owed, worth }, attempt);
+    if (lines.length === 0) return null;
+    const note = noteOrProblem(state, { credit_note_id: settlementId, lines });
+    if (note instanceof Problem) continue;
+    const { kind: _, ...data } = note;
+    return 'from' in data ? null : data;
+  }
+  return null;
+}
+
+/** The parts of lines that credits are of and no note has lowered: they were paid. */
+function paidParts(
+  state: Invoice,
+  credits: readonly DividedCredit[],
+  note: Adjustment | null,
+): NoteLine[] {
+  const parts: NoteLine[] = [];
+  const noted = new Map(note?.lines.map(({ line_id, amount }) => [line_id, decimal(amount)]));
+  for (const { credit, beyond } of credits) {
+    const line = chargedLineOf(state, credit.line_item_id);
+    if (!line) continue;
+    const lowered = smaller(noted.get(line.id) ?? zero, decimal(beyond));
+    noted.set(line.id, (noted.get(line.id) ?? zero).minus(lowered));
+    const left = decimal(leftOf(state, line, parts));
+    const amount = smaller(decimal(beyond).minus(lowered), left);
+    if (amount.cmp(zero) > 0)
+      parts.push(noteLine(state, parts, line.id, textOf(amount), parts.length));
+  }
+  return parts;
+}
+
+/** The line of the charge that a credit is of. */
+const chargedLineOf = ({ lines }: Invoice, lineItemId: string): InvoiceLine | undefined =>
+  lines.find(({ kind, subscription_line_item_id: id }) => kind === 'fixed' && id === lineItemId);
 
 /** Digits of a quotient before it is cut to money. */
 const places = 9;
@@ -131,17 +187,15 @@ interface Part {
 
 /** The lines of the note: of each credit the part that is owed, cut to money, and so many units less. */
 function asked(
-  { lines, currency }: Invoice,
+  state: Invoice,
   credits: readonly DividedCredit[],
   { owed, worth }: Part,
   less: number,
 ): { readonly line_id: InvoiceLineId; readonly amount: DecimalText }[] {
-  const digits = minorUnits(currency);
+  const digits = minorUnits(state.currency);
   const unit = decimal(`1e-${digits}`);
   return credits.flatMap(({ credit, beyond }, index) => {
-    const line = lines.find(
-      ({ kind, subscription_line_item_id: id }) => kind === 'fixed' && id === credit.line_item_id,
-    );
+    const line = chargedLineOf(state, credit.line_item_id);
     const exact = owed.eq(worth)
       ? decimal(beyond)
       : divide(decimal(beyond).times(owed), worth, places).round(digits, 0);

@@ -33,7 +33,7 @@ export interface AskedNote {
   readonly lines: readonly { readonly line_id: string; readonly amount: DecimalText }[];
 }
 
-type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
+export type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
 export type NoteKind = AppliedNote['kind'];
 
 /**
@@ -126,7 +126,11 @@ export function maximumOf(invoice: Invoice, kind: NoteKind): DecimalText {
   const { amount_paid, overpaid_amount, refunded_amount, amount_remaining } = amountsOf(invoice);
   if (kind === 'ADJUSTMENT') return amount_remaining;
   const kept = decimal(amount_paid).minus(decimal(overpaid_amount));
-  const left = kept.minus(decimal(refunded_amount));
+  const given = invoice.given_back.flatMap(({ lines }) => lines);
+  const money = decimal(totalOf({ lines: given })).minus(
+    decimal(sum(given.map(({ credits }) => credits))),
+  );
+  const left = kept.minus(decimal(refunded_amount)).minus(money);
   return left.cmp(zero) > 0 ? textOf(left) : zeroText;
 }
 
@@ -146,7 +150,8 @@ function assertWithin(invoice: Invoice, kind: NoteKind, amount: DecimalText): vo
   });
 }
 
-function noteLine(
+/** A line of a note, or of what a settlement gives back, with the tax that goes with it. `before` are those of the same one. */
+export function noteLine(
   invoice: Invoice,
   before: readonly NoteLine[],
   lineId: string,
@@ -158,8 +163,7 @@ function noteLine(
   if (!line) throw notFound('line of the invoice', lineId, `${at.slice(1)}/invoice_line_item_id`);
   const fault = digitsFault(amount, invoice.currency);
   if (fault) throw invalidField(`${at}/amount`, fault);
-  const noted = [...invoice.notes.flatMap(({ lines }) => lines), ...before];
-  const own = noted.filter(({ line_id }) => line_id === line.id);
+  const own = creditedOf(invoice, line.id, before);
   const credited = sum(own.map((part) => part.amount));
   const left = netOf(line).minus(decimal(credited));
   if (decimal(amount).cmp(left) > 0) {
@@ -177,6 +181,29 @@ function noteLine(
     credits: difference(creditsUpTo(invoice, line, after), sum(own.map(({ credits }) => credits))),
   };
 }
+
+/** Everything that was credited of a line, by notes and by settlements. */
+function creditedOf(
+  { notes, given_back }: Invoice,
+  lineId: string,
+  before: readonly NoteLine[],
+): readonly NoteLine[] {
+  const credited = [...notes, ...given_back].flatMap(({ lines }) => lines);
+  return [...credited, ...before].filter(({ line_id }) => line_id === lineId);
+}
+
+/** The part of a line that nobody has credited yet, after discounts and before tax. */
+export const leftOf = (
+  invoice: Invoice,
+  line: InvoiceLine,
+  before: readonly NoteLine[],
+): DecimalText =>
+  textOf(
+    creditedOf(invoice, line.id, before).reduce(
+      (left, { amount }) => left.minus(decimal(amount)),
+      netOf(line),
+    ),
+  );
 
 /** The tax of a line that goes with a part of its net amount: all of it with the whole, so that notes add up to it. */
 function taxUpTo({ currency }: Invoice, line: InvoiceLine, part: DecimalText): DecimalText {

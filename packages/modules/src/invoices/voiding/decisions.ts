@@ -9,7 +9,7 @@ import { creditsOn, moneyOn } from '../settling/payments.ts';
 /**
  * Makes an invoice void (E 15.5 B, D58, D60). What was paid and not given back yet goes to a wallet of the customer, and
  * prepaid credits go back to their lots: by a reaction, from the figures here. Throws 400 for one that is void already, that was
- * refunded wholly, or of which a payment is under way.
+ * refunded wholly, of which a settlement gave a part back, or of which a payment is under way.
  */
 export const voidInvoice =
   (id: string): InvoiceDecision =>
@@ -50,6 +50,13 @@ function assertVoidable(invoice: Invoice): void {
   const { id, invoice_status } = invoice;
   if (invoice_status === 'VOIDED') {
     throw invalidOperation(`Invoice ${id} is void already.`, { reason: 'voided', invoice_status });
+  }
+  const [given] = invoice.given_back;
+  if (given !== undefined) {
+    throw invalidOperation(
+      `A part of invoice ${id} was given back when its subscription changed (${given.settlement_id}). Credit the rest by a credit note.`,
+      { reason: 'refunded', settlement_id: given.settlement_id },
+    );
   }
   const payment_status = paymentStatusOf(invoice);
   if (payment_status === 'REFUNDED') {
