@@ -224,13 +224,13 @@ test('from time to time the outside is made to agree with all records', async ()
     },
   };
   start(reaction(order, { name: 'agreeing', on: {}, reconciliation }));
-  await until(() => seen.length === 3);
+  await until(() => seen.length >= 3);
   await stop();
-  assert.equal(seen, [
-    [1, 2],
-    [1, 2],
-    [1, 2],
-  ]);
+  // Between two looks at it there may be more of them than one.
+  assert.equal(
+    seen,
+    seen.map(() => [1, 2]),
+  );
 });
 
 test('who waits for a reaction learns that an event is handled, and what was written for it', async () => {
