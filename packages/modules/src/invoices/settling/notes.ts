@@ -49,7 +49,7 @@ export function noteOn(invoice: Invoice, { lines: asked, credit_note_id }: Asked
     lines.push(noteLine(invoice, lines, line_id, amount, index));
   }
   const credits = sum(lines.map((line) => line.credits));
-  const amount = textOf(decimal(totalOf({ lines })).minus(decimal(credits)));
+  const amount = moneyOf(lines);
   assertWithin(invoice, kind, amount);
   const given_back = creditsBack(invoice, credits);
   const note = { credit_note_id, lines, amount, given_back };
@@ -71,6 +71,10 @@ function assertRoom({ id, notes }: Invoice): void {
 /** The total of a note: the amounts of its lines and their tax. */
 export const totalOf = ({ lines }: { readonly lines: readonly NoteLine[] }): DecimalText =>
   sum(lines.flatMap(({ amount, tax }) => [amount, tax]));
+
+/** The money of credited lines: their total less what prepaid credits had paid. */
+const moneyOf = (lines: readonly NoteLine[]): DecimalText =>
+  difference(totalOf({ lines }), sum(lines.map(({ credits }) => credits)));
 
 const kinds: Readonly<Partial<Record<PaymentStatus, NoteKind>>> = {
   SUCCEEDED: 'REFUND',
@@ -126,11 +130,8 @@ export function maximumOf(invoice: Invoice, kind: NoteKind): DecimalText {
   const { amount_paid, overpaid_amount, refunded_amount, amount_remaining } = amountsOf(invoice);
   if (kind === 'ADJUSTMENT') return amount_remaining;
   const kept = decimal(amount_paid).minus(decimal(overpaid_amount));
-  const given = invoice.given_back.flatMap(({ lines }) => lines);
-  const money = decimal(totalOf({ lines: given })).minus(
-    decimal(sum(given.map(({ credits }) => credits))),
-  );
-  const left = kept.minus(decimal(refunded_amount)).minus(money);
+  const given = moneyOf(invoice.given_back.flatMap(({ lines }) => lines));
+  const left = kept.minus(decimal(refunded_amount)).minus(decimal(given));
   return left.cmp(zero) > 0 ? textOf(left) : zeroText;
 }
 
