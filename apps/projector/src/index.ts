@@ -288,7 +288,7 @@ function actByItself(
     ...common,
     time,
     work: slices.flatMap((slice) => slice.dueWork ?? []),
-    run: dueRunner({ streams, log, metrics, reader: readers.reader, factsOf }),
+    run: dueRunner({ streams, log, metrics, reader: readers.reader, factsOf, projected }),
     isActive: () => areClocksKnown && common.isActive(),
   };
   const mayAdvance = () => due.isActive() && isLevel(projector);

@@ -123,6 +123,7 @@ program
   .command('roll-over')
   .description('measure subscriptions whose periods end at one instant of a test clock')
   .option('--subscriptions <number>', 'subscriptions', wholeNumber)
+  .option('--profile <folder>', 'write processor profiles there')
   .action((given: Partial<RollOverBenchOptions>) => benchRollOver(readSettings(), given, print));
 
 program

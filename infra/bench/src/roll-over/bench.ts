@@ -3,15 +3,18 @@ import { api, inParallel } from '../api.ts';
 import { machine } from '../conditions.ts';
 import { withFreshInstallation } from '../installation.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
+import { prepareProfiles } from '../profile/profiles.ts';
 import { conclude, type Result } from '../report.ts';
 import { type Advanced, advance, makeSandbox } from '../sandbox.ts';
 
 export interface RollOverBenchOptions {
   /** Subscriptions whose period ends at the same instant. */
   readonly subscriptions: number;
+  /** Folder for processor profiles; null: none. */
+  readonly profile: string | null;
 }
 
-const defaults: RollOverBenchOptions = { subscriptions: 10_000 };
+const defaults: RollOverBenchOptions = { subscriptions: 10_000, profile: null };
 
 const clients = 32;
 const subscriptionsPerCustomer = 10;
@@ -33,20 +36,24 @@ export async function benchRollOver(
   given: Partial<RollOverBenchOptions>,
   print: (line: string) => void,
 ): Promise<void> {
-  const { subscriptions } = { ...defaults, ...given };
+  const { subscriptions, profile } = { ...defaults, ...given };
+  const profilesOf = profile === null ? null : prepareProfiles(profile);
   await withFreshInstallation(settings, async (demo, folder) => {
     const sandbox = await makeSandbox(demo, 'Roll-over', start);
+    const profiles = profilesOf?.(folder) ?? null;
     print(`before: ${machine()}`);
     const measured = async (
       title: string,
       work: () => Promise<Advanced | null>,
       check: () => Promise<readonly string[]>,
     ): Promise<Result> => {
+      const recording = profiles?.start(title.replaceAll(/\W+/g, '-'));
       const before = processorTime(folder);
       const startedAt = performance.now();
       const advanced = await work();
       const seconds = (performance.now() - startedAt) / 1_000;
       const spent = spentPerThousand(before, processorTime(folder), subscriptions);
+      await recording?.end(subscriptions);
       const faults = [
         ...(await check()),
         ...(advanced ? wrongEffects(advanced, subscriptions) : []),

@@ -5,6 +5,7 @@ import type { DueWork } from '../define/due-work.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
+import type { ProjectedPosition } from '../projection/projected-position.ts';
 import type { DueRow } from './due-rows.ts';
 
 /** The outcome of a piece of due work. */
@@ -20,10 +21,13 @@ interface DueRunOptions extends WorkReads {
   readonly streams: Streams;
   readonly log: Log;
   readonly metrics?: Metrics;
+  /** The position of the tables that show what is due; records are at least as new. Without it they are read from the log. */
+  readonly projected?: Pick<ProjectedPosition, 'position'>;
 }
 
 /** Returns what runs the work of rows, under keys that follow from the row and its time. */
-export function dueRunner({ streams, log, metrics, reader, factsOf }: DueRunOptions): RunDueWork {
+export function dueRunner(options: DueRunOptions): RunDueWork {
+  const { streams, log, metrics, reader, factsOf, projected } = options;
   const done = metrics?.counter({
     name: 'counterfoil_due_work_total',
     help: 'Work that became due and was done, by kind and outcome',
@@ -48,6 +52,7 @@ export function dueRunner({ streams, log, metrics, reader, factsOf }: DueRunOpti
       onWritten: (written) => {
         if (position === null || written > position) position = written;
       },
+      ...(projected ? { loadsUpTo: () => projected.position() } : {}),
     });
     try {
       await work.run(context, row.id);

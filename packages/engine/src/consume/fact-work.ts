@@ -7,6 +7,7 @@ import type { FactWork } from '../define/fact-work.ts';
 import type { FactsOf } from '../intake/fact-reads.ts';
 import type { FillingTracker } from '../intake/filling-tracker.ts';
 import type { Metrics } from '../operations/metrics.ts';
+import type { ProjectedPosition } from '../projection/projected-position.ts';
 import { quoted } from '../projection/table-shape.ts';
 import { inParallel } from './run-forever.ts';
 import { FailedWork, keepRounds, type WorkRoundsOptions } from './work-rounds.ts';
@@ -23,6 +24,8 @@ export interface FactWorkOptions extends WorkRoundsOptions {
   readonly tracker: Pick<FillingTracker, 'schemaOf'>;
   readonly reader: (place: Place) => Reader;
   readonly factsOf: FactsOf;
+  /** The position of the tables of records, which loaded records are not behind. */
+  readonly projected: Pick<ProjectedPosition, 'position'>;
   readonly metrics?: Metrics;
 }
 
@@ -97,11 +100,12 @@ class Rounds {
 
   /** Runs the work of a mark. It never rejects; false where the mark has to stay. */
   async #run(work: FactWork, { id, tenant_id, environment_id }: Mark): Promise<boolean> {
-    const { streams, reader, factsOf, log } = this.#options;
+    const { streams, reader, factsOf, projected, log } = this.#options;
+    const reads = { reader, factsOf, loadsUpTo: () => projected.position() };
     const correlationId = `facts ${work.name}`;
     const scope = { tenantId: tenant_id, environmentId: environment_id, correlationId };
     try {
-      await work.run(workContext(streams, scope, { reader, factsOf }), id);
+      await work.run(workContext(streams, scope, reads), id);
       this.#count(work.name, 'done');
       return true;
     } catch (error) {

@@ -199,7 +199,7 @@ export class RunningReaction {
   }
 
   async #handle(event: StoredEvent): Promise<void> {
-    const { streams, reader, factsOf, onHandled } = this.#tools;
+    const { streams, reader, factsOf, projected, onHandled } = this.#tools;
     const { name, aggregate } = this.reaction;
     const { $correlationId: correlationId } = event.metadata;
     const id = parseStreamName(event.stream)?.id ?? '';
@@ -209,8 +209,10 @@ export class RunningReaction {
       const onWritten = (position: Position): void => {
         if (position > this.written) this.written = position;
       };
+      // The tables have the event, and records are at least as new as they.
+      const reads = { reader, factsOf, loadsUpTo: () => projected.position() };
       const caused = { correlationId, causationId: event.id };
-      await react(streams, this.reaction, placed, { ...caused, reader, factsOf, onWritten });
+      await react(streams, this.reaction, placed, { ...caused, ...reads, onWritten });
       onHandled(name, 'done');
     } catch (error) {
       onHandled(name, 'failed');

@@ -10,6 +10,7 @@ interface Circumstances extends WorkReads {
   readonly correlationId: string;
   readonly causationId: string;
   readonly onWritten?: (position: Position, isNew: boolean) => void;
+  readonly loadsUpTo?: () => Position;
 }
 
 /**
@@ -21,7 +22,7 @@ export async function react(
   streams: Streams,
   { name, aggregate, on }: Reaction,
   event: ReactionEvent<EventOf<EventCatalogue>>,
-  { reader, factsOf, onWritten, ...caused }: Circumstances,
+  { reader, factsOf, onWritten, loadsUpTo, ...caused }: Circumstances,
 ): Promise<void> {
   const handle = Object.hasOwn(on, event.type) ? on[event.type] : undefined;
   if (!handle) return;
@@ -37,6 +38,7 @@ export async function react(
       factsOf,
       occasion: { job: `reaction ${name}`, key: `${place.name}@${event.revision}` },
       ...(onWritten ? { onWritten } : {}),
+      ...(loadsUpTo ? { loadsUpTo } : {}),
     },
   );
   await handle(event, context);

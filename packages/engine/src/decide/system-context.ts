@@ -48,6 +48,11 @@ export interface SystemOptions {
   readonly occasion?: Occasion;
   /** Told the position of each write; `isNew` is false for one that an earlier run has made. */
   readonly onWritten?: (position: Position, isNew: boolean) => void;
+  /**
+   * The position up to which loaded records have everything at least, such as that of the tables from which the work came:
+   * then they are read only where this process does not know them. Without it they are as the log has them now.
+   */
+  readonly loadsUpTo?: () => Position;
 }
 
 const nobody: Actor = { user_id: null, key_id: null };
@@ -63,7 +68,7 @@ export type SystemContext = Pick<RequestContext, 'execute' | 'load' | 'newId'>;
 export function systemContext(
   streams: Streams,
   scope: SystemScope,
-  { occasion, onWritten }: SystemOptions = {},
+  { occasion, onWritten, loadsUpTo }: SystemOptions = {},
 ): SystemContext {
   const commands = new Map<string, number>();
   let ids = 0;
@@ -115,7 +120,8 @@ export function systemContext(
       aggregate: Aggregate<string, Catalogue, State>,
       id: string,
     ): Promise<State> {
-      return (await writerOf<State>(aggregate, id).current()).state;
+      const writer = writerOf<State>(aggregate, id);
+      return (await (loadsUpTo ? writer.seen(loadsUpTo()) : writer.current())).state;
     },
   };
 }

@@ -16,8 +16,8 @@ export type ReactionEvent<Event> = Stamped<Event> & {
 
 /**
  * Everything that a reaction may use. The keys of its commands and the ids that it makes follow from the
- * event, so that handling the event once more executes and names the same. `load` gives the latest
- * state, which may be later than the event; `read` shows at least the event.
+ * event, so that handling the event once more executes and names the same. `load` gives a
+ * state that has everything up to the event at least, and may be later; `read` shows at least the event.
  */
 export type ReactionContext = WorkContext;
 
