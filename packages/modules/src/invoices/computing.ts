@@ -1,6 +1,10 @@
 import type { AskingContext, WorkContext } from '@counterfoil/engine/define';
 import { existing, type Instant, type InvoiceId } from '@counterfoil/kernel';
-import { type CouponData, periodNumberAt } from '../subscriptions/index.ts';
+import {
+  type CouponData,
+  periodNumberAt,
+  type SettledSubscription,
+} from '../subscriptions/index.ts';
 import { type Bill, figuresOf } from './amounts.ts';
 import {
   type CouponedLine,
@@ -36,14 +40,16 @@ export type ComputedInvoice = Pick<
  *
  * @param read begins to read usage, where any is billed
  * @param claimed tells whether a coupon that is for one invoice can be taken off this one
+ * @param known the settlements of one of its subscriptions, where they have just been read
  */
 export async function computed(
   context: AskingContext,
   invoice: ComputedInvoice,
   read: () => Promise<UsageReading>,
   claimed: (coupon: CouponData) => Promise<boolean>,
+  known: SettledSubscription | null = null,
 ): Promise<Computed> {
-  const parts = await partsOf(context, invoice.cause);
+  const parts = await partsOf(context, invoice.cause, known);
   const { lines, position } = await linesOfParts(context, parts, read);
   const ids = named(
     invoice.id,

@@ -10,6 +10,20 @@ export const draftInvoice =
   (state) =>
     state === null ? [{ type: 'InvoiceDrafted', data }] : [];
 
+/** Drafts an invoice with its figures, once for its cause. Drafted before, no event. */
+export const draftWithFigures =
+  (
+    data: InvoiceEventData<'InvoiceDrafted'>,
+    figures: InvoiceEventData<'InvoiceComputed'>,
+  ): InvoiceDecision =>
+  (state) =>
+    state === null
+      ? [
+          { type: 'InvoiceDrafted', data },
+          { type: 'InvoiceComputed', data: figures },
+        ]
+      : [];
+
 /** Gives a draft its figures. One that is being made final, or is final, keeps those that it has. */
 export const computeDraft =
   (data: InvoiceEventData<'InvoiceComputed'>): InvoiceDecision =>

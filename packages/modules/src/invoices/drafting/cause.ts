@@ -40,7 +40,7 @@ export const invoiceIdOf = (
 
 /** Tells whether a settlement goes on the invoice of a cause. */
 export const belongsTo = (
-  { settlement_id, at, of_period }: SettlementsCause,
+  { settlement_id, at, of_period }: Pick<SettlementsCause, 'settlement_id' | 'at' | 'of_period'>,
   settlement: Pick<Settlement, 'settlement_id' | 'at' | 'reason'>,
 ): boolean =>
   settlement.settlement_id === settlement_id ||

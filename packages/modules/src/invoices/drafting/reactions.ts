@@ -3,17 +3,24 @@ import { existing, type Instant, type InvoiceId } from '@counterfoil/kernel';
 import {
   isInherited,
   type Settled,
+  type SettledSubscription,
   type Settlement,
-  settledOf,
   subscription,
 } from '../../subscriptions/index.ts';
 import { computed, isFreeFor } from '../computing.ts';
-import { computeDraft, draftInvoice, finalizeDue, isDue } from '../decisions.ts';
-import type { InvoiceEventData } from '../events.ts';
+import {
+  computeDraft,
+  draftInvoice,
+  draftWithFigures,
+  finalizeDue,
+  type InvoiceDecision,
+  isDue,
+} from '../decisions.ts';
 import { type Invoice, invoice } from '../invoice.ts';
+import { settledFor } from '../lines/parts.ts';
 import { invoiceSequence, numberTaken, takeNumber } from '../sequence.ts';
 import type { UsageReadings } from '../usage-readings.ts';
-import { invoicedUnder, invoiceIdOf, isBilled } from './cause.ts';
+import { invoicedUnder, invoiceIdOf, isBilled, isOfPeriod } from './cause.ts';
 import { draftOfSettled } from './draft.ts';
 
 /**
@@ -26,16 +33,17 @@ export const settlementsDrafted = (usage: UsageReadings) =>
     name: 'invoice of a settlement',
     on: {
       SettlementRecorded: async ({ aggregate_id, data, stamp }, context) => {
-        if (!isBilled(data)) return;
-        const settled = await settledBy(context, aggregate_id, data);
+        if (!isBilled(data) || (await isShownAlready(context, aggregate_id, data))) return;
+        const reading = await settledFor(context, aggregate_id, causedBy(data));
+        const settled = settledBy(reading, data);
         if (isInherited(settled.state)) return;
         const under = invoicedUnder(settled.state, data);
         const id = invoiceIdOf(under, data);
-        const drafting = { under, settled, at: stamp.occurred_at };
+        const drafting = { under, reading, settled, at: stamp.occurred_at };
         const outcome = await context.execute(invoice, id, {
           prepare: async () => {
             const isThere = (await context.load(invoice, id)) !== null;
-            return isThere ? () => [] : draftInvoice(await draftOf(context, id, drafting));
+            return isThere ? () => [] : drafted(context, id, drafting, usage);
           },
         });
         const draft = existing(outcome.state, 'invoice');
@@ -43,6 +51,22 @@ export const settlementsDrafted = (usage: UsageReadings) =>
       },
     },
   });
+
+const causedBy = ({ settlement_id, at, ...settlement }: Settlement) => ({
+  settlement_id,
+  at,
+  of_period: isOfPeriod(settlement),
+});
+
+/** Tells without a look at the past of the subscription that its own invoice has the charges, as most have that open a period. */
+async function isShownAlready(
+  context: WorkContext,
+  id: string,
+  settlement: Settlement,
+): Promise<boolean> {
+  const own = await context.load(invoice, invoiceIdOf(id, settlement));
+  return own !== null && shows(own, settlement);
+}
 
 /** Tells whether an invoice has the charges of a settlement already: it was computed with them. */
 const shows = ({ lines, invoice_status }: Invoice, settlement: Settlement): boolean =>
@@ -56,37 +80,41 @@ const shows = ({ lines, invoice_status }: Invoice, settlement: Settlement): bool
       ),
   );
 
+/** The settlement with the subscription as it was then: whatever it is by now, the settlement goes where it went. */
+const settledBy = ({ settled }: SettledSubscription, { settlement_id }: Settlement): Settled =>
+  existing(
+    settled.find(({ settlement }) => settlement.settlement_id === settlement_id) ?? null,
+    'settlement',
+  );
+
 interface Drafting {
   /** The subscription whose invoice it is. */
   readonly under: string;
+  /** The subscription that has settled, as it was read. */
+  readonly reading: SettledSubscription;
   readonly settled: Settled;
   /** The instant at which it was recorded. */
   readonly at: Instant;
 }
 
-/** A settlement with the subscription as it was then: whatever it is by now, the settlement goes where it went. */
-async function settledBy(
-  context: WorkContext,
-  id: string,
-  { settlement_id }: Settlement,
-): Promise<Settled> {
-  const isIt = (each: Settlement) => each.settlement_id === settlement_id;
-  const { settled } = await settledOf(context, id, isIt);
-  return existing(settled[0] ?? null, 'settlement');
-}
-
-async function draftOf(
+/** Drafts an invoice; one that waits with its figures as far as they are known. What is due gets them when it is made final. */
+async function drafted(
   context: WorkContext,
   id: InvoiceId,
-  { under, settled, at }: Drafting,
-): Promise<InvoiceEventData<'InvoiceDrafted'>> {
+  { under, reading, settled, at }: Drafting,
+  usage: UsageReadings,
+): Promise<InvoiceDecision> {
   const root = existing(await context.load(subscription, under), 'subscription');
   const { state: sequence } = await context.execute(invoiceSequence, under, takeNumber(id));
   const billing_sequence = numberTaken(sequence, id);
-  return draftOfSettled(context, id, { root, settled, at, billing_sequence });
+  const draft = await draftOfSettled(context, id, { root, settled, at, billing_sequence });
+  if (draft.finalizes_at !== null && draft.finalizes_at <= context.now) return draftInvoice(draft);
+  const read = () => usage.atOnce(context);
+  const figures = await computed(context, draft, read, isFreeFor(context, id), reading);
+  return draftWithFigures(draft, { ...figures, plan: null });
 }
 
-/** Makes a draft final whose time has come; gives one that waits its figures as far as they are known. */
+/** Makes a draft final whose time has come; gives one that waits the figures that it does not have. */
 async function goOn(context: WorkContext, draft: Invoice, usage: UsageReadings): Promise<void> {
   const { id, cause } = draft;
   if (isDue(draft, context.now)) {

@@ -6,6 +6,7 @@ import {
   type RatedSettlement,
   rateSettled,
   type Settled,
+  type SettledSubscription,
   type Subscription,
   settledOf,
   subscriptionBefore,
@@ -28,12 +29,34 @@ export interface Part {
   readonly credits: readonly DividedCredit[];
 }
 
-/** The settlements of an invoice, of its subscription and of those that are invoiced with it, in the order in which they were made. */
+/** What settles an invoice: the subscription may be left out by those who do not know it yet. */
+export type SettledOn = Pick<SettlementsCause, 'settlement_id' | 'at' | 'of_period'>;
+
+/** The settlements of a subscription that an invoice is about, and those around them that have a part in it. */
+export const settledFor = (
+  context: Pick<AskingContext, 'history'>,
+  id: string,
+  on: SettledOn,
+): Promise<SettledSubscription> =>
+  settledOf(
+    context,
+    id,
+    (each) => belongsTo(on, each) || billsUsage(each) || creditsOnDrafts(each).length > 0,
+  );
+
+/**
+ * The settlements of an invoice, of its subscription and of those that are invoiced with it, in the order in which they were made.
+ *
+ * @param known the settlements of one of the subscriptions, where they have just been read
+ */
 export async function partsOf(
   context: AskingContext,
   cause: SettlementsCause,
+  known: SettledSubscription | null = null,
 ): Promise<readonly Part[]> {
-  const root = await settledFor(context, cause.subscription_id, cause);
+  const settledIn = async (id: string): Promise<SettledSubscription> =>
+    known?.subscription?.id === id ? known : settledFor(context, id, cause);
+  const root = await settledIn(cause.subscription_id);
   const subscription = existing(root.subscription, 'subscription');
   const lines = await linesBefore(context, subscription, root.lines);
   const own = root.settled.map((settled) => ({ ...settled, lines }));
@@ -41,20 +64,13 @@ export async function partsOf(
   if (!cause.of_period) return parts;
   const ofMembers: Part[] = [];
   for (const id of root.members) {
-    const member = await settledFor(context, id, cause);
+    const member = await settledIn(id);
     if (member.subscription === null) continue;
     // As it was then: whoever leaves the group later is billed here for what came before.
     ofMembers.push(...partsIn(member.subscription, member.settled, cause));
   }
   return [...parts, ...ofMembers];
 }
-
-const settledFor = (context: AskingContext, id: string, cause: SettlementsCause) =>
-  settledOf(
-    context,
-    id,
-    (each) => belongsTo(cause, each) || billsUsage(each) || creditsOnDrafts(each).length > 0,
-  );
 
 const billsUsage = ({ lines }: Settled['settlement']): boolean =>
   lines.some(({ kind }) => kind === 'usage');
