@@ -8,8 +8,8 @@ import {
 } from '../taxes/index.ts';
 import type { BilledTax } from './amounts.ts';
 
-/** Associations that are looked at of one owner. */
-const maximum = 100;
+/** Associations that are read together. */
+const pageSize = 100;
 
 /** The invoice whose taxes are looked for. */
 export interface TaxedInvoice {
@@ -36,30 +36,41 @@ export async function taxesOf(
     ['customer', invoice.customer_id],
     ['tenant', context.principal.tenantId],
   ];
-  for (const [type, id] of owners) {
-    const associations = await associationsOf(context, type, id, invoice);
+  const all = await associationsOf(context, owners, invoice);
+  for (const [type] of owners) {
+    const own = all.filter(({ entity_type }) => entity_type === type);
     const taxes: BilledTax[] = [];
-    for (const association of associations)
-      taxes.push(...(await taxBy(context, invoice, association)));
+    for (const association of own) taxes.push(...(await taxBy(context, invoice, association)));
     if (taxes.length > 0) return taxes;
   }
   return [];
 }
 
+/** What is associated with any of the owners and applies, in the order in which it is shown. */
 async function associationsOf(
   { read }: Pick<AskingContext, 'read'>,
-  entity_type: TaxEntity,
-  entity_id: string,
+  owners: readonly (readonly [TaxEntity, string])[],
   { currency, at }: TaxedInvoice,
 ): Promise<readonly Association[]> {
-  const page = { limit: maximum, offset: 0 };
-  const { items } = await read.list(taxAssociationRecords.table, page, [
-    ...where('entity_id', 'eq', entity_id),
-    ...where('entity_type', 'eq', entity_type),
-  ]);
-  return items
+  const isOwned = new Set(owners.map(([type, id]) => `${type} ${id}`));
+  // One question for all owners: most invoices have no taxes, or those of the tenant alone.
+  const filters = where(
+    'entity_id',
+    'in',
+    owners.map(([, id]) => id),
+  );
+  const found: Association[] = [];
+  for (let total = 1; found.length < total; ) {
+    const page = { limit: pageSize, offset: found.length };
+    const { items, pagination } = await read.list(taxAssociationRecords.table, page, filters);
+    found.push(...items);
+    total = items.length === 0 ? 0 : pagination.total;
+  }
+  // One that comes while pages are read may push another from one page to the next.
+  return [...new Map(found.map((each) => [each.id, each])).values()]
     .filter(
       (each) =>
+        isOwned.has(`${each.entity_type} ${each.entity_id}`) &&
         each.auto_apply &&
         (each.currency === undefined || each.currency === currency) &&
         (each.start_date === undefined || each.start_date <= at) &&
