@@ -61,11 +61,10 @@ export async function computed(
     taxes: await taxesOf(context, taxedAs(invoice)),
     credits: [],
   };
-  const couponed = ids.map(({ id, subscription_id, subscription_line_item_id }, index) => ({
+  const couponed = ids.map(({ id, subscription_id }, index) => ({
     ...existing(lines[index] ?? null, 'line').of,
     id,
     subscription_id,
-    subscription_line_item_id,
   }));
   const hosts = hostsOf(parts);
   const isFree = await freeCoupons(hosts, bill, couponed, invoice.id, claimed);
