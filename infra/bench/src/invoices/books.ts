@@ -19,7 +19,7 @@ export interface Entry {
   readonly amount: string;
 }
 
-/** What an invoice must come to, in cents. */
+/** The figures that an invoice must have, in cents. */
 export interface Expected {
   readonly subtotal: number;
   readonly credits: number;

@@ -31,7 +31,7 @@ const freeCalls = 100;
 /** Calls of a subscription in the first month: enough for both tiers in some, and different. */
 const callsOf = (index: number): number => 800 + 100 * (index % 7);
 
-/** What the calls of a month come to: a hundred are free, a thousand at two cents each, all others at one. */
+/** The price of the calls of a month: a hundred are free, a thousand at two cents each, all others at one. */
 export const centsOfCalls = (calls: number): number => {
   const charged = calls - freeCalls;
   return charged <= 1_000 ? 2 * charged : 2_000 + (charged - 1_000);

@@ -113,7 +113,7 @@ const anyRate = (digits: number) =>
     fc.integer({ min: 1, max: 5 }).map((parts) => ({ units: parts * 10 ** digits })),
   );
 
-/** What a caller does: changes first, and one end at most. */
+/** Acts of a caller: changes first, and one end at most. */
 const anyActs = ({
   start,
   digits,
@@ -144,7 +144,7 @@ const anyActs = ({
     })),
   );
   const changes = fc.array(fc.oneof(quantity, quantity, add, remove), { maxLength: 4 });
-  return fc.tuple(changes, fc.option(end)).map(([all, last]) => {
+  return fc.tuple(changes, fc.option(end, { freq: 2 })).map(([all, last]) => {
     const isOnce = (act: BilledAct, place: number): boolean =>
       act.kind !== 'add' || all.findIndex(({ kind }) => kind === 'add') === place;
     const before = all

@@ -31,7 +31,7 @@ import type { UsageReadings } from './usage-readings.ts';
 const currencies: Readonly<Record<number, string>> = { 0: 'jpy', 2: 'usd', 3: 'kwd' };
 const periods: Readonly<Record<number, string>> = { 1: 'MONTHLY', 3: 'QUARTERLY' };
 
-/** What became of a life in the service, as the model shows it. */
+/** The outcome of a life in the service, as the model shows it. */
 export interface LivedYear {
   readonly bills: readonly ShownBill[];
   readonly balance: string;

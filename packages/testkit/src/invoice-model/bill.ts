@@ -137,7 +137,7 @@ export function pay(lines: readonly FullLine[], units: bigint, pays: BilledWalle
   return has - left;
 }
 
-/** What an invoice comes to, which can be less than nothing. */
+/** The worth of an invoice, which can be less than nothing. */
 export const worthOf = (lines: readonly FullLine[]): bigint =>
   total(lines.map((line) => netOf(line) - line.paid + line.tax));
 

@@ -1,3 +1,4 @@
+export type { Billed } from './billing.ts';
 export type {
   BilledAct,
   BilledDiscount,
@@ -8,4 +9,4 @@ export type {
   ShownBill,
   ShownLine,
 } from './life.ts';
-export { type Billed, billsOf } from './model.ts';
+export { billsOf } from './model.ts';

@@ -1,24 +1,6 @@
-import {
-  type Applied,
-  billed,
-  type FullLine,
-  netOf,
-  type PlainLine,
-  pay,
-  sumOf,
-  worthOf,
-} from './bill.ts';
-import { type Fraction, inUnits, minus, nothing, rounded, shown } from './fraction.ts';
-import type {
-  BilledAct,
-  BilledDiscount,
-  BilledItem,
-  BilledLife,
-  BilledUse,
-  Moment,
-  ShownBill,
-  Stretch,
-} from './life.ts';
+import { type Billed, Billing } from './billing.ts';
+import { rounded } from './fraction.ts';
+import type { BilledAct, BilledItem, BilledLife, Moment, ShownBill, Stretch } from './life.ts';
 import { boundary, common, hour, wholeOf } from './periods.ts';
 import {
   type Charge,
@@ -31,65 +13,28 @@ import {
   type Piece,
   partOf,
 } from './pieces.ts';
-import { costOf } from './prices.ts';
-import { chargedUse } from './usage.ts';
 
 const never: Moment = Number.MAX_SAFE_INTEGER;
 /** Usage that is on its way has so long before an invoice of a period is final. */
 const delay = 2 * hour;
-/** Settlements of usage that are looked at again with each one that follows. */
-const lookedBack = 3;
-
-/** Usage that was settled once, with what was billed of it since. */
-interface Settled {
-  readonly period: number;
-  readonly usage: readonly { readonly piece: Piece; readonly span: Stretch }[];
-  readonly billed: Map<Piece, { units: bigint; quantity: Fraction }>;
-  /** True once its invoice is final. */
-  isOver: boolean;
-}
-
-/** An invoice that is to come. */
-interface Draft {
-  readonly reason: ShownBill['reason'];
-  readonly at: Moment;
-  readonly parts: readonly {
-    readonly period: number;
-    readonly entries: readonly Entry[];
-    /** The usage that it settles, and that which is looked at again; null where it settles none. */
-    readonly settled: Settled | null;
-    readonly earlier: readonly Settled[];
-  }[];
-}
-
-/** What became of a life: its invoices in the order in which they were made final, and the credits that are left. */
-export interface Billed {
-  readonly bills: readonly ShownBill[];
-  readonly balance: string;
-}
 
 /**
- * The invoices of a subscription by the rules of the documents (E 8.4, 11, 12, 15.3, 20, 21; D31, D32, D57, D58, D61, D63, D64), in
- * whole units of the currency and plain milliseconds. It shares nothing with the service.
+ * The invoices of a subscription by the rules of the documents (E 11, 12; D31, D32, D63, D64, and those of `Billing`), in whole units of
+ * the currency and plain milliseconds. It shares nothing with the service.
  */
 class InvoiceModel {
   readonly #life: BilledLife;
-  #pieces: Piece[];
-  #charges: Charge[] = [];
+  readonly #billing: Billing;
+  readonly #pieces: Piece[];
+  readonly #charges: Charge[] = [];
   #period = 0;
   #ended = never;
   #cancelAt: { readonly at: Moment; readonly prorates: boolean } | null = null;
-  readonly #drafts: Draft[] = [];
-  readonly #settled: Settled[] = [];
-  readonly #wallets: { units: bigint; readonly pays: 'USAGE' | 'ALL' }[];
-  readonly #used = new Set<BilledDiscount>();
-  readonly #numbers = new Map<string, number>();
-  readonly #bills: ShownBill[] = [];
 
   constructor(life: BilledLife) {
     this.#life = life;
+    this.#billing = new Billing(life);
     this.#pieces = life.items.map((item) => this.#piece(item, life.start));
-    this.#wallets = life.wallets.map(({ units, pays }) => ({ units: BigInt(units), pays }));
   }
 
   run(): Billed {
@@ -101,12 +46,7 @@ class InvoiceModel {
       this.#act(act);
     }
     this.#passTo(until);
-    const left = this.#wallets.reduce((sum, { units }) => sum + units, 0n);
-    return { bills: this.#bills, balance: this.#text(left) };
-  }
-
-  #text(units: bigint): string {
-    return inUnits(units, this.#life.digits);
+    return this.#billing.result;
   }
 
   #piece(item: BilledItem, from: Moment): Piece {
@@ -123,12 +63,12 @@ class InvoiceModel {
     for (;;) {
       const ends = this.#ended === never ? this.#window.to : never;
       const cancels = this.#cancelAt?.at ?? never;
-      const final = this.#drafts[0]?.at ?? never;
+      const final = this.#billing.next ?? never;
       const next = Math.min(ends, cancels, final);
       if (next > at) return;
       if (ends === next) this.#turn();
       else if (cancels === next) this.#end(next, this.#cancelAt?.prorates ?? false);
-      else this.#finalize();
+      else this.#billing.finalize();
     }
   }
 
@@ -142,7 +82,8 @@ class InvoiceModel {
       this.#open(at, closed);
       return;
     }
-    if (closed.length > 0) this.#draft('SUBSCRIPTION_CYCLE', at + delay, [[this.#period, closed]]);
+    if (closed.length > 0)
+      this.#billing.draft('SUBSCRIPTION_CYCLE', at + delay, [[this.#period, closed]]);
     const back = this.#cancelAt?.prorates ? this.#creditsOfAll(at) : [];
     this.#ended = at;
     this.#cancelAt = null;
@@ -166,10 +107,14 @@ class InvoiceModel {
     });
     if (closed.length + opened.length === 0) return;
     const isFirst = this.#period === 0;
-    this.#draft(isFirst ? 'SUBSCRIPTION_CREATE' : 'SUBSCRIPTION_CYCLE', isFirst ? at : at + delay, [
-      ...(closed.length > 0 ? [[this.#period - 1, closed] as const] : []),
-      ...(opened.length > 0 ? [[this.#period, opened] as const] : []),
-    ]);
+    this.#billing.draft(
+      isFirst ? 'SUBSCRIPTION_CREATE' : 'SUBSCRIPTION_CYCLE',
+      isFirst ? at : at + delay,
+      [
+        ...(closed.length > 0 ? [[this.#period - 1, closed] as const] : []),
+        ...(opened.length > 0 ? [[this.#period, opened] as const] : []),
+      ],
+    );
   }
 
   #advance(piece: Piece, span: Stretch | null, whole: Stretch): Entry[] {
@@ -190,7 +135,7 @@ class InvoiceModel {
     return [{ kind: 'charge', piece, span, quantity, units, charge: null }];
   }
 
-  /** What is owed in arrears for a stretch of time up to an instant. */
+  /** Everything that is owed in arrears for a stretch of time up to an instant. */
   #closed(window: Stretch, at: Moment): Entry[] {
     const time = { from: window.from, to: at };
     const whole = wholeOf(this.#life, this.#period);
@@ -339,182 +284,16 @@ class InvoiceModel {
       const tax = rounded({ upper: each.tax * rest, lower: each.units });
       const { waiting } = each.of;
       // Nothing was paid of what stands on an invoice that is not final: it is lowered by it.
-      if (waiting === null) this.#give(rest + tax);
+      if (waiting === null) this.#billing.give(rest + tax);
       else if (rest > 0n) waiting.push({ ...each, units: rest });
       return within > 0n ? [{ ...each, units: within }] : [];
     });
     if (entries.some(({ kind }) => kind !== 'credit')) {
-      this.#draft(reason, at, [[this.#period, lowered]]);
+      this.#billing.draft(reason, at, [[this.#period, lowered]]);
       this.#passTo(at);
     }
   }
-
-  /** Money that the customer is given: credits of the first wallet, or of a new one. */
-  #give(units: bigint): void {
-    if (units <= 0n) return;
-    if (this.#wallets.length === 0) this.#wallets.push({ units: 0n, pays: 'USAGE' });
-    const [first] = this.#wallets;
-    if (first) first.units += units;
-  }
-
-  #draft(
-    reason: ShownBill['reason'],
-    at: Moment,
-    parts: readonly (readonly [number, readonly Entry[]])[],
-  ): void {
-    const drafted = parts.map(([period, entries]) => {
-      const usage = entries.flatMap((each) => (each.kind === 'usage' ? [each] : []));
-      const settled = usage.length > 0 ? { period, usage, billed: new Map(), isOver: false } : null;
-      const earlier = settled ? this.#settled.slice(-lookedBack) : [];
-      if (settled) this.#settled.push(settled);
-      return { period, entries, settled, earlier };
-    });
-    this.#drafts.push({ reason, at, parts: drafted });
-    this.#drafts.sort((one, other) => one.at - other.at);
-  }
-
-  /** Makes the first draft final, with everything that can be counted by then. */
-  #finalize(): void {
-    const draft = this.#drafts.shift();
-    if (!draft) return;
-    const { reason, at } = draft;
-    const uses = this.#life.uses.filter(({ arrives }) => arrives <= at);
-    const charges: (Charge | null)[] = [];
-    const plain = draft.parts.flatMap((part): PlainLine[] => {
-      const lines = [
-        ...this.#usage(part, uses),
-        ...part.entries.flatMap((each) => {
-          if (each.kind !== 'charge') return [];
-          return [fixedLine(each, part.period)];
-        }),
-        ...[...part.entries, ...waitingOf(part.entries)].flatMap((each) =>
-          each.kind === 'credit' ? [creditLine(each, part.period)] : [],
-        ),
-      ];
-      const own = part.entries.flatMap((each) => (each.kind === 'charge' ? [each.charge] : []));
-      const usage = lines.filter(({ kind }) => kind === 'usage').length;
-      charges.push(...Array.from({ length: usage }, () => null), ...own);
-      const late = this.#late(part, uses);
-      const rest = lines.length - usage - own.length + late.length;
-      charges.push(...Array.from({ length: rest }, () => null));
-      return [...lines, ...late];
-    });
-    const over = draft.parts.flatMap(({ settled }) => settled ?? []);
-    for (const each of over) each.isOver = true;
-    for (const charge of charges) if (charge) charge.waiting = null;
-    if (plain.every(({ units }) => units === 0n)) {
-      this.#show(reason, null, billed(plain, [], []).lines);
-      return;
-    }
-    const { lines, counted } = billed(plain, this.#discounts(), this.#life.rates);
-    for (const discount of counted) if (discount.counts === 'once') this.#used.add(discount);
-    for (const wallet of this.#wallets) wallet.units -= pay(lines, wallet.units, wallet.pays);
-    for (const [place, charge] of charges.entries()) {
-      const line = lines[place];
-      if (charge && line) [charge.net, charge.tax] = [netOf(line), line.tax];
-    }
-    this.#give(-worthOf(lines));
-    this.#show(reason, this.#number(at), lines);
-  }
-
-  #usage({ settled, period }: Draft['parts'][number], uses: readonly BilledUse[]): PlainLine[] {
-    return (settled?.usage ?? []).map(({ piece, span }) => {
-      const { quantity, units } = this.#rated(piece, span, uses);
-      settled?.billed.set(piece, { units, quantity });
-      return {
-        ...{ kind: 'usage', name: piece.item.name, ...span, period, isNet: false },
-        ...{ quantity: shown(quantity), units },
-      };
-    });
-  }
-
-  #rated({ item }: Piece, span: Stretch, uses: readonly BilledUse[]) {
-    const quantity = chargedUse(this.#life, item.name, span, uses);
-    const { upper, lower } = costOf(item.price, quantity);
-    const units = rounded({ upper: upper * 10n ** BigInt(this.#life.digits), lower });
-    return { quantity, units };
-  }
-
-  /** Usage of periods that are billed: what it comes to now, less what was billed of it (D61). */
-  #late({ earlier, settled }: Draft['parts'][number], uses: readonly BilledUse[]): PlainLine[] {
-    // Of those that follow each has to be final, so that no two of them bill the same.
-    const follow = this.#settled.filter((each) => each !== settled);
-    const isReady = (one: Settled) =>
-      follow.slice(follow.indexOf(one)).every(({ isOver }) => isOver);
-    return earlier.filter(isReady).flatMap(({ period, usage, billed: known }) =>
-      usage.flatMap(({ piece, span }) => {
-        const now = this.#rated(piece, span, uses);
-        const before = known.get(piece) ?? { units: 0n, quantity: nothing };
-        const units = now.units - before.units;
-        if (units === 0n) return [];
-        const quantity = minus(now.quantity, before.quantity);
-        known.set(piece, now);
-        return {
-          ...{ kind: 'late_usage' as const, name: piece.item.name, ...span, period, isNet: false },
-          ...{ quantity: shown(quantity), units },
-        };
-      }),
-    );
-  }
-
-  #discounts(): readonly Applied[] {
-    const free = this.#life.discounts.filter((each) => !this.#used.has(each));
-    return free.map((discount) => ({
-      discount,
-      fits: (line) => {
-        const { counts } = discount;
-        if (line.isNet || (discount.line !== null && discount.line !== line.name)) return false;
-        return typeof counts === 'string' || line.period < counts.periods;
-      },
-    }));
-  }
-
-  #number(at: Moment): string {
-    const month = new Date(at).toISOString().slice(0, 7).replace('-', '');
-    const number = (this.#numbers.get(month) ?? 0) + 1;
-    this.#numbers.set(month, number);
-    return `INV-${month}-${String(number).padStart(5, '0')}`;
-  }
-
-  #show(reason: ShownBill['reason'], number: string | null, lines: readonly FullLine[]): void {
-    const text = (units: bigint): string => this.#text(units);
-    const worth = worthOf(lines);
-    this.#bills.push({
-      ...{ reason, number },
-      lines: lines.map((line) => ({
-        ...{ kind: line.kind, name: line.name, from: line.from, to: line.to },
-        ...{ quantity: line.quantity, amount: text(line.units) },
-        ...{ line_discount: text(line.off), invoice_discount: text(line.shared) },
-        ...{ credits: text(line.paid), tax: text(line.tax) },
-      })),
-      subtotal: text(sumOf(lines, ({ units }) => units)),
-      total_discount: text(sumOf(lines, ({ off, shared }) => off + shared)),
-      total_credits: text(sumOf(lines, ({ paid }) => paid)),
-      total_tax: text(sumOf(lines, ({ tax }) => tax)),
-      total: text(worth > 0n ? worth : 0n),
-    });
-  }
 }
-
-/** What is given back of the charges of an invoice before it is final. */
-const waitingOf = (entries: readonly Entry[]): readonly Entry[] =>
-  entries.flatMap((each) => (each.kind === 'charge' ? (each.charge?.waiting ?? []) : []));
-
-const fixedLine = (
-  { piece, span, quantity, units }: Extract<Entry, { kind: 'charge' }>,
-  period: number,
-): PlainLine => ({
-  ...{ kind: 'fixed', name: piece.item.name, ...span, period, isNet: false },
-  ...{ quantity: String(quantity), units },
-});
-
-const creditLine = (
-  { piece, span, units, isNet }: Extract<Entry, { kind: 'credit' }>,
-  period: number,
-): PlainLine => ({
-  ...{ kind: 'credit', name: piece.item.name, ...span, period, isNet },
-  ...{ quantity: '1', units: -units },
-});
 
 /** Recomputes a life: its invoices, figure by figure. */
 export const billsOf = (life: BilledLife): Billed => new InvoiceModel(life).run();

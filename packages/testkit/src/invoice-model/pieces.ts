@@ -20,9 +20,9 @@ export interface Charge {
   holder: Piece;
   readonly span: Stretch;
   readonly units: bigint;
-  /** What is to be given back of it on the invoice that it stands on, as long as that is not final; then null. */
+  /** Credits of it for the invoice that it stands on, as long as that is not final; then null. */
   waiting: Entry[] | null;
-  /** What it came to on its invoice. */
+  /** Its worth on its invoice, less discounts. */
   net: bigint;
   tax: bigint;
   credited: bigint;
@@ -82,7 +82,7 @@ export function ownPeriods({ item, since }: Piece, window: Stretch): readonly St
   return found;
 }
 
-/** What is given back of a charge for the time after an instant; null for nothing. */
+/** The credit of a charge for the time after an instant; null for nothing. */
 export function creditOf(charge: Charge, at: Moment): Extract<Entry, { kind: 'credit' }> | null {
   const { of: piece, net, tax, credited } = charge;
   const span = { from: Math.max(charge.span.from, at), to: charge.span.to };
