@@ -154,13 +154,23 @@ class InvoiceModel {
     });
   }
 
+  /** What is owed of a longer period that a line has begun, and ends right where the period closed: nobody knew of that then. */
+  #brokenOff(piece: Piece, at: Moment): Entry[] {
+    if (piece.item.kind !== 'arrear' || !this.#isLonger(piece)) return [];
+    if (at !== this.#window.from || piece.from >= at || piece.to < at) return [];
+    return ownPeriods(piece, { from: piece.from, to: at })
+      .filter((own) => own.to > at)
+      .flatMap((own) => this.#arrear(piece, common(own, { from: piece.from, to: at }), own));
+  }
+
   /** The end that lines have while they are settled up to an instant: where the subscription ends there, that. */
   #endAt(at: Moment): Moment {
     return at < this.#window.to || this.#cancelAt?.at === at ? at : never;
   }
 
   #end(at: Moment, prorates: boolean): void {
-    const closed = this.#closed(this.#window, at);
+    const broken = this.#pieces.flatMap((piece) => this.#brokenOff(piece, at));
+    const closed = [...broken, ...this.#closed(this.#window, at)];
     const back = prorates ? this.#creditsOfAll(at) : [];
     this.#ended = at;
     this.#cancelAt = null;
@@ -190,8 +200,10 @@ class InvoiceModel {
       case 'remove': {
         const piece = this.#current(act.line);
         if (piece === undefined) break;
+        const broken = this.#brokenOff(piece, at);
         piece.to = at;
-        this.#settle('SUBSCRIPTION_UPDATE', at, prorates ? this.#creditsOf(piece, at) : []);
+        const back = prorates ? this.#creditsOf(piece, at) : [];
+        this.#settle('SUBSCRIPTION_UPDATE', at, [...broken, ...back]);
         break;
       }
       case 'cancel':
@@ -205,7 +217,7 @@ class InvoiceModel {
     }
   }
 
-  /** A new line is charged for the rest of the period, where that is in proportion; a longer period of its own in any case. */
+  /** A new line is charged for the rest of the period, where that is in proportion or all of it; a longer period of its own in any case. */
   #add(piece: Piece, prorates: boolean): void {
     const { from } = piece;
     this.#pieces.push(piece);
@@ -214,7 +226,7 @@ class InvoiceModel {
     if (this.#isLonger(piece)) {
       const [own = rest] = ownPeriods(piece, rest);
       this.#settle('SUBSCRIPTION_UPDATE', from, this.#advance(piece, own, own));
-    } else if (prorates) {
+    } else if (prorates || from === this.#window.from) {
       const whole = wholeOf(this.#life, this.#period);
       this.#settle('SUBSCRIPTION_UPDATE', from, this.#advance(piece, rest, whole));
     }
@@ -229,6 +241,7 @@ class InvoiceModel {
     const piece = this.#current(name);
     if (piece === undefined || piece.quantity === quantity) return;
     const next: Piece = { ...piece, quantity, from: at };
+    this.#settle('SUBSCRIPTION_UPDATE', at, this.#brokenOff(piece, at));
     piece.to = at;
     this.#pieces.push(next);
     const paid = this.#charges.filter(({ holder, span }) => holder === piece && span.to > at);

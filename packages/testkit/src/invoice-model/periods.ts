@@ -32,11 +32,19 @@ export function boundary(life: BilledLife, number: number): Moment {
   return monthsAfter(anchorOf(life), turn * life.months);
 }
 
-/** The time that the price of a period is for: of a first one that is short, and is to cost as much less, the whole one that it ends. */
+/**
+ * The time that the price of a period is for: of a first one that is short, and is to cost as much less, the whole one that it ends.
+ * One that begins on the day of a boundary is not short (D63).
+ */
 export function wholeOf(life: BilledLife, number: number): Stretch {
-  const to = boundary(life, number + 1);
-  const isShort = number === 0 && life.anchor === 'calendar' && life.prorates;
-  return { from: isShort ? monthsAfter(to, -life.months) : boundary(life, number), to };
+  const [from, to] = [boundary(life, number), boundary(life, number + 1)];
+  const before = monthsAfter(to, -life.months);
+  const isShort =
+    number === 0 &&
+    life.anchor === 'calendar' &&
+    life.prorates &&
+    Math.floor(before / day) < Math.floor(from / day);
+  return { from: isShort ? before : from, to };
 }
 
 /** The time that two stretches have in common; null for none. */
