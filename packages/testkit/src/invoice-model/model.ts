@@ -154,7 +154,7 @@ class InvoiceModel {
     });
   }
 
-  /** What is owed of a longer period that a line has begun, and ends right where the period closed: nobody knew of that then. */
+  /** Everything owed of a longer period that a line has begun, and ends right where the period closed: nobody knew of that then. */
   #brokenOff(piece: Piece, at: Moment): Entry[] {
     if (piece.item.kind !== 'arrear' || !this.#isLonger(piece)) return [];
     if (at !== this.#window.from || piece.from >= at || piece.to < at) return [];
