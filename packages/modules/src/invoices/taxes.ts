@@ -46,7 +46,7 @@ export async function taxesOf(
   return [];
 }
 
-/** What is associated with any of the owners and applies, in the order in which it is shown. */
+/** Every association with any of the owners that applies, in the order in which it is shown. */
 async function associationsOf(
   { read }: Pick<AskingContext, 'read'>,
   owners: readonly (readonly [TaxEntity, string])[],

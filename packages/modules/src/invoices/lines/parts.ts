@@ -30,7 +30,7 @@ export interface Part {
   readonly credits: readonly DividedCredit[];
 }
 
-/** What settles an invoice: the subscription may be left out by those who do not know it yet. */
+/** Everything that settles an invoice: the subscription may be left out by those who do not know it yet. */
 export type SettledOn = Pick<SettlementsCause, 'settlement_id' | 'at' | 'of_period'>;
 
 /** The settlements of a subscription that an invoice is about, and those around them that have a part in it. */
