@@ -9,6 +9,7 @@ import { editingRoutes } from './editing/routes.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { finalization } from './finalizing/finalization.ts';
 import { creditsCaptured } from './finalizing/reactions.ts';
+import { firstPayments, unpaidEnds } from './first-payment/reactions.ts';
 import { invoice } from './invoice.ts';
 import { invoiceRedemptionsSettled } from './one-off/redemptions.ts';
 import { oneOffRoutes } from './one-off/routes.ts';
@@ -87,6 +88,8 @@ export const invoices = module({
     voidedInvoices,
     chargesNoted,
     leftOverGiven,
+    firstPayments,
+    unpaidEnds,
     purchasesDrafted,
     purchasesEnded,
   ],

@@ -266,6 +266,12 @@ export const subscriptionEvents = {
     subscription_id: parentData.shape.subscription_id,
     is_member: z.boolean(),
   }),
+  /** What it was sold under the condition of has come: nothing is owed any more for its first period. */
+  FirstPaymentMade: z.object({
+    at: instant,
+    /** The invoice that was paid; null where there was nothing to pay. */
+    invoice_id: z.string().nullable(),
+  }),
   PeriodOpened: z.object(periodShape),
   PeriodClosed: z.object(periodShape),
   SettlementRecorded: settlementData,
@@ -380,8 +386,8 @@ export const subscriptionEvents = {
   /** Nothing happens to the subscription any more. */
   SubscriptionCancelled: z.object({
     effective_at: instant,
-    /** By a request, by a cancellation that was scheduled, at the end that it had, or because another one follows. */
-    cause: z.enum(['request', 'schedule', 'end_date', 'plan_change']),
+    /** By a request, by a cancellation that was scheduled, at the end that it had, because another one follows, or unpaid from the beginning. */
+    cause: z.enum(['request', 'schedule', 'end_date', 'plan_change', 'unpaid']),
     reason: z.string().nullable(),
     /** The lines that end with it. */
     lines: z.array(lineData.shape.id),

@@ -44,7 +44,14 @@ export type { CouponData } from './coupons/association.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
 export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
-export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
+export {
+  cancelSubscription,
+  endUnpaid,
+  noteFirstPayment,
+  noteInvoiced,
+  noteReturned,
+  takeDue,
+} from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
 export { isInherited, payerOf } from './families/family.ts';
 export type { LineData } from './lines/line.ts';
@@ -52,11 +59,17 @@ export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
-export { type Subscription, type SubscriptionState, subscription } from './subscription.ts';
+export {
+  type AwaitedSettlement,
+  type Subscription,
+  type SubscriptionState,
+  subscription,
+} from './subscription.ts';
 export { assertTaxable } from './taxes/taxable.ts';
 export { periodNumberAt } from './time/cycle.ts';
 export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
+export { waitsForPayment } from './values.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({

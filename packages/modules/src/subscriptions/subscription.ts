@@ -3,6 +3,7 @@ import {
   createdStamps,
   existing,
   type Instant,
+  type Period,
   type Span,
   type Stamped,
   updatedStamps,
@@ -22,10 +23,12 @@ import { chainsOf, type Line, newLine } from './lines/line.ts';
 import type { Pause, PauseData } from './pauses/pause.ts';
 import { phasesAfter } from './phases/changed.ts';
 import { newPhase } from './phases/phase.ts';
-import type { Subscription, SubscriptionState } from './state.ts';
-import type { SubscriptionStatus } from './values.ts';
+import type { Settlement } from './settlement/index.ts';
+import type { AwaitedSettlement, Subscription, SubscriptionState } from './state.ts';
+import { type SubscriptionStatus, waitsForPayment } from './values.ts';
 
 export type {
+  AwaitedSettlement,
   ScheduledCancellation,
   ScheduledPlanChange,
   Subscription,
@@ -40,7 +43,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     ...terms,
     ...createdStamps(stamp),
     status: 'published',
-    subscription_status: is_draft ? 'draft' : startingStatus(data.trial),
+    subscription_status: is_draft ? 'draft' : startingStatus(data.trial, terms),
     live_since: is_draft ? null : stamp.occurred_at,
     lines: lines.map(newLine),
     sold_chains: chainsOf(lines),
@@ -56,6 +59,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     next_index: 0,
     noticed_index: null,
     pauses: [],
+    awaits: null,
     cancellation: null,
     plan_change: null,
     followed_by: null,
@@ -65,12 +69,17 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
   };
 }
 
-/**
- * The status with which a subscription begins to live. What it owes is not invoiced yet, so none waits for its first
- * payment.
- */
-const startingStatus = (trial: Span | null): SubscriptionStatus =>
-  trial === null ? 'active' : 'trialing';
+/** The status with which a subscription begins to live. */
+const startingStatus = (
+  trial: Span | null,
+  terms: Pick<Subscription, 'payment_behavior'>,
+): SubscriptionStatus => (trial === null ? chargedStatus(terms) : 'trialing');
+
+/** The status with which a subscription begins to be charged (E 10.1): under the condition of its first payment, or not. */
+const chargedStatus = ({
+  payment_behavior,
+}: Pick<Subscription, 'payment_behavior'>): SubscriptionStatus =>
+  waitsForPayment(payment_behavior) ? 'incomplete' : 'active';
 
 function evolve(state: SubscriptionState, event: Stamped<SubscriptionEvent>): SubscriptionState {
   if (event.type === 'SubscriptionCreated') return created(event);
@@ -109,7 +118,9 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'PhaseBegun':
       return phased(subscription, event);
     case 'TrialEnded':
-      return { ...subscription, subscription_status: 'active' };
+      return { ...subscription, subscription_status: chargedStatus(subscription) };
+    case 'FirstPaymentMade':
+      return paidFor(subscription, event.stamp);
     case 'TrialMoved':
       return trialMoved(subscription, event);
     case 'HeirsChanged':
@@ -119,15 +130,13 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'HeirsTold':
       return subscription;
     case 'PeriodOpened':
-      return {
-        ...subscription,
-        opened: event.data,
-        last_period: event.data,
-        next_index: event.data.index + 1,
-      };
+      return openedWith(subscription, event.data);
     case 'PeriodClosed':
       return closed(subscription, event.data.end);
-    case 'SettlementRecorded':
+    case 'SettlementRecorded': {
+      const lines = afterCharges(subscription.lines, event);
+      return { ...subscription, lines, awaits: awaitedAfter(subscription, event.data) };
+    }
     case 'ChargesReturned':
     case 'ChargesInvoiced':
       return { ...subscription, lines: afterCharges(subscription.lines, event) };
@@ -162,6 +171,28 @@ function after(subscription: Subscription, event: Following): Subscription {
       return event satisfies never;
   }
 }
+
+const openedWith = (subscription: Subscription, period: Period): Subscription => ({
+  ...subscription,
+  opened: period,
+  last_period: period,
+  next_index: period.index + 1,
+});
+
+/** A subscription whose first period is paid for. What came before that was not lived through: its renewals are not announced. */
+const paidFor = (subscription: Subscription, stamp: Stamp): Subscription => ({
+  ...subscription,
+  subscription_status: 'active',
+  awaits: null,
+  live_since: stamp.occurred_at,
+});
+
+/** The settlement that is to be paid: the first of one that waits for that. */
+const awaitedAfter = (
+  { subscription_status, awaits }: Subscription,
+  { settlement_id, reason, at }: Settlement,
+): AwaitedSettlement | null =>
+  subscription_status === 'incomplete' && awaits === null ? { settlement_id, reason, at } : awaits;
 
 /** A subscription after its period: lines and add-ons that have ended can be charged no more. */
 const closed = (subscription: Subscription, end: Instant): Subscription => ({
@@ -306,7 +337,7 @@ function activated(
   return {
     ...subscription,
     ...start,
-    subscription_status: startingStatus(data.trial),
+    subscription_status: startingStatus(data.trial, subscription),
     live_since: stamp.occurred_at,
     lines: subscription.lines.map((line) => ({ ...line, ...dates.get(line.id) })),
     coupons: couponsAfter(subscription.coupons, event),

@@ -128,7 +128,8 @@ export function termsOf(current: Subscription, at: Instant): CreatedData {
     trial_days,
     proration_behavior: current.proration_behavior,
     collection_method: current.collection_method,
-    payment_behavior: current.payment_behavior,
+    // Whoever joins one that is paid for waits for nothing.
+    payment_behavior: isOnTrial ? current.payment_behavior : 'default_active',
     payment_terms: current.payment_terms,
     gateway_payment_method_id: null,
     lines: [],
