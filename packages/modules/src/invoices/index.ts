@@ -1,5 +1,6 @@
 import { module } from '@counterfoil/engine/define';
 import { creditsOfSettlements } from '../subscriptions/index.ts';
+import { latestInvoiceTable } from './at-once/latest.ts';
 import { couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
@@ -27,6 +28,8 @@ import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
 export { payableBy } from './amounts.ts';
+export type { Collecting } from './at-once/collecting.ts';
+export { invoicingWith } from './at-once/invoicing.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -76,7 +79,7 @@ const routes = {
 export const invoices = module({
   name: 'invoices',
   aggregates: [invoice, invoiceSequence, couponUse],
-  tables: [invoiceTable],
+  tables: [invoiceTable, latestInvoiceTable],
   routes,
   publicEvents: [invoicePublicEvents],
   reactions: [

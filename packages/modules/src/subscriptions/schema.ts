@@ -36,6 +36,7 @@ import {
 } from './commitments/schema.ts';
 import { couponAssociationSchema, couponsShape } from './coupons/schema.ts';
 import { inheritanceSchema } from './families/schema.ts';
+import type { ShownInvoice } from './invoicing.ts';
 import { pauseSchema } from './pauses/schema.ts';
 import { phaseSchema } from './phases/schema.ts';
 import { settlementSchema } from './settlement/index.ts';
@@ -325,7 +326,7 @@ export const lineItemSchema = z
   .meta({ id: 'SubscriptionLineItem' });
 export type LineItem = z.output<typeof lineItemSchema>;
 
-/** The subscription on the wire (specification §2.19; hidden fields: D1). */
+/** The subscription on the wire, as it stands inside of other records and messages (specification §2.19; hidden fields: D1). */
 export const subscriptionSchema = z
   .object({
     ...recordStampsShape,
@@ -374,8 +375,18 @@ export const subscriptionSchema = z
     plan: planSchema.optional(),
     customer: customerSchema.optional(),
   })
-  .meta({ id: 'Subscription' });
+  .meta({ id: 'EmbeddedSubscription' });
 export type SubscriptionResource = z.output<typeof subscriptionSchema>;
+
+/** The same as its own routes answer it: with its latest invoice. */
+export const subscriptionWithInvoiceSchema = (invoice: z.ZodType<ShownInvoice>) =>
+  subscriptionSchema
+    .extend({
+      latest_invoice: invoice
+        .optional()
+        .meta({ description: 'The last that was drafted; in lists without its lines' }),
+    })
+    .meta({ id: 'Subscription' });
 
 const settlementSumShape = settlementSchema.pick({
   credit_amount: true,
