@@ -24,6 +24,7 @@ import { recalculationRoutes } from './recalculation/routes.ts';
 import { invoiceRoutes } from './routes.ts';
 import { invoiceSequence } from './sequence.ts';
 import { invoiceSummaryRoutes } from './summary/routes.ts';
+import { thresholdLooks } from './thresholds/look.ts';
 import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
@@ -96,6 +97,7 @@ export const invoices = module({
     purchasesDrafted,
     purchasesEnded,
   ],
+  factWork: [thresholdLooks],
   dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],
 });
 

@@ -134,6 +134,8 @@ const createdSchema = z.object({
   /** The tax rates that apply to it from its beginning; a reaction attaches them. */
   tax_associations: z.array(broughtAssociationData).default([]),
   phases: z.array(phaseData).default([]),
+  /** Money: the usage of a period from which on it is invoiced before the period closes; null: never. */
+  auto_invoice_threshold: figure.nullable().default(null),
   /** The commitment of all usage together; null: none. */
   commitment: subscriptionCommitmentData.nullable().default(null),
   /** The subscription that it follows on after a change of plan, with what that charges and credits. */

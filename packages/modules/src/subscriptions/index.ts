@@ -31,6 +31,7 @@ import { scheduleRoutes } from './schedules/routes.ts';
 import { slimRoutes } from './slim.ts';
 import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
+import { watchedThresholds } from './thresholds/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
 export {
@@ -68,6 +69,7 @@ export {
   subscription,
 } from './subscription.ts';
 export { assertTaxable } from './taxes/taxable.ts';
+export { type ReachedThreshold, reachThreshold } from './thresholds/threshold.ts';
 export { periodNumberAt } from './time/cycle.ts';
 export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
@@ -123,6 +125,7 @@ export const subscriptionsWith = (invoicing: Invoicing) =>
       families,
       taxesOfSubscription,
       couponsOfDrafts,
+      watchedThresholds,
     ],
     dueWork: [steps, redemptionsSettled],
   });

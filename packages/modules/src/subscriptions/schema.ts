@@ -3,6 +3,7 @@ import {
   clearable,
   currencySchema,
   decimalPlaces,
+  decimalSchema,
   instantSchema,
   metadataSchema,
   nonNegativeDecimalSchema,
@@ -55,7 +56,8 @@ import {
 } from './values.ts';
 
 /** Values that say as much as none. */
-const isNothing = (value: unknown): boolean =>
+export const isNothing = (value: unknown): boolean =>
+  value === undefined ||
   value === false ||
   value === '' ||
   (typeof value === 'object' && (value === null || Object.keys(value).length === 0));
@@ -208,7 +210,9 @@ const createObject = z.object({
   line_items: z.array(orderedLineSchema).max(100).nullish(),
   override_line_items: z.array(overrideLineSchema).max(100).nullish(),
   addons: z.array(addAddonParamsSchema).max(100).nullish(),
-  auto_invoice_threshold: notYet,
+  auto_invoice_threshold: decimalSchema(decimalPlaces.credits)
+    .nullish()
+    .meta({ description: 'Usage of a period from which on it is invoiced' }),
   checkout: notYet,
   ...subscriptionCommitmentShape,
   ...couponsShape,
@@ -360,6 +364,7 @@ export const subscriptionSchema = z
     payment_behavior: paymentBehaviorSchema,
     payment_terms: paymentTermsSchema.optional(),
     gateway_payment_method_id: z.string().optional(),
+    auto_invoice_threshold: z.string().optional(),
     pause_status: pauseStatusSchema,
     active_pause_id: z.string().optional(),
     commitment_amount: z.string().optional(),

@@ -104,6 +104,8 @@ export interface Subscription
    * it was never paid for.
    */
   readonly awaits: AwaitedSettlement | null;
+  /** Invoices by amount that the period that was opened last has had. */
+  readonly threshold_count: number;
   readonly cancellation: ScheduledCancellation | null;
   readonly plan_change: ScheduledPlanChange | null;
   /** The subscription that has taken its place under another plan. */

@@ -60,6 +60,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     noticed_index: null,
     pauses: [],
     awaits: null,
+    threshold_count: 0,
     cancellation: null,
     plan_change: null,
     followed_by: null,
@@ -133,10 +134,8 @@ function after(subscription: Subscription, event: Following): Subscription {
       return openedWith(subscription, event.data);
     case 'PeriodClosed':
       return closed(subscription, event.data.end);
-    case 'SettlementRecorded': {
-      const lines = afterCharges(subscription.lines, event);
-      return { ...subscription, lines, awaits: awaitedAfter(subscription, event.data) };
-    }
+    case 'SettlementRecorded':
+      return settledBy(subscription, event);
     case 'ChargesReturned':
     case 'ChargesInvoiced':
       return { ...subscription, lines: afterCharges(subscription.lines, event) };
@@ -176,6 +175,7 @@ const openedWith = (subscription: Subscription, period: Period): Subscription =>
   ...subscription,
   opened: period,
   last_period: period,
+  threshold_count: 0,
   next_index: period.index + 1,
 });
 
@@ -186,6 +186,20 @@ const paidFor = (subscription: Subscription, stamp: Stamp): Subscription => ({
   awaits: null,
   live_since: stamp.occurred_at,
 });
+
+/** A subscription with what a settlement charges of its lines. */
+function settledBy(
+  subscription: Subscription,
+  event: Stamped<Extract<SubscriptionEvent, { type: 'SettlementRecorded' }>>,
+): Subscription {
+  const isByAmount = event.data.reason === 'threshold_reached';
+  return {
+    ...subscription,
+    lines: afterCharges(subscription.lines, event),
+    awaits: awaitedAfter(subscription, event.data),
+    threshold_count: subscription.threshold_count + (isByAmount ? 1 : 0),
+  };
+}
 
 /** The settlement that is to be paid: the first of one that waits for that. */
 const awaitedAfter = (

@@ -1,4 +1,4 @@
-import type { AskingContext, RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import { existing, type Stamped } from '@counterfoil/kernel';
 import {
   type Recorded,
@@ -13,7 +13,7 @@ import { draftOfSettled } from '../drafting/draft.ts';
 import type { InvoiceEvent } from '../events.ts';
 import { type Invoice, type InvoiceState, invoice } from '../invoice.ts';
 import { afterwards } from '../preview/coming.ts';
-import { usageOfTables } from '../usage-readings.ts';
+import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 
 type SubscriptionEvent = Recorded['events'][number];
 
@@ -28,9 +28,10 @@ export const billedBy = (events: readonly SubscriptionEvent[]): readonly Settlem
  * that will make it. Null where they bill nothing, or more than one invoice.
  */
 export async function foreseenDraft(
-  context: RequestContext,
+  context: AskingContext,
   id: string,
   events: readonly SubscriptionEvent[],
+  usage: UsageReadings = usageOfTables,
 ): Promise<Invoice | null> {
   const [settlement, ...more] = billedBy(events);
   if (!settlement || more.length > 0) return null;
@@ -46,7 +47,7 @@ export async function foreseenDraft(
   const drafting = { root, settled, at: settlement.at, billing_sequence: null };
   const draft = await draftOfSettled(context, invoiceId, drafting);
   const asked = { ...draft, brought: broughtBy(events) };
-  const read = () => usageOfTables.atOnce(after);
+  const read = () => usage.atOnce(after);
   const figures = await computed(after, asked, read, isFreeFor(context, invoiceId));
   return foldedInvoice(context, [
     { type: 'InvoiceDrafted', data: draft },

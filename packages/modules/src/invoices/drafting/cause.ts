@@ -84,6 +84,13 @@ export function occasionOf({ settlement, state, closed }: Settled): Occasion {
         waits: false,
         period: spanOf(settlement),
       };
+    case 'threshold_reached':
+      return {
+        billing_reason: 'AUTO_INVOICE_THRESHOLD',
+        invoice_type: 'SUBSCRIPTION',
+        waits: false,
+        period: { start: startOf(settlement), end: settlement.at },
+      };
     case 'line_added':
     case 'line_removed':
     case 'line_changed':

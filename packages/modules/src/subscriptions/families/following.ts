@@ -137,6 +137,7 @@ export function termsOf(current: Subscription, at: Instant): CreatedData {
     grants: [],
     addons: [],
     commitment: null,
+    auto_invoice_threshold: null,
     tax_associations: [],
     coupons: [],
     phases: [],
