@@ -383,8 +383,14 @@ export const subscriptionSchema = z
   .meta({ id: 'EmbeddedSubscription' });
 export type SubscriptionResource = z.output<typeof subscriptionSchema>;
 
-/** The same as its own routes answer it: with its latest invoice. */
-export const subscriptionWithInvoiceSchema = (invoice: z.ZodType<ShownInvoice>) =>
+/** The same as its own routes answer it: with its latest invoice. One invoice makes one schema, as a name stands for one. */
+export function subscriptionWithInvoiceSchema(invoice: z.ZodType<ShownInvoice>) {
+  const schema = withInvoice.get(invoice) ?? extendedBy(invoice);
+  withInvoice.set(invoice, schema);
+  return schema;
+}
+
+const extendedBy = (invoice: z.ZodType<ShownInvoice>) =>
   subscriptionSchema
     .extend({
       latest_invoice: invoice
@@ -392,6 +398,8 @@ export const subscriptionWithInvoiceSchema = (invoice: z.ZodType<ShownInvoice>) 
         .meta({ description: 'The last that was drafted; in lists without its lines' }),
     })
     .meta({ id: 'Subscription' });
+
+const withInvoice = new WeakMap<z.ZodType, ReturnType<typeof extendedBy>>();
 
 const settlementSumShape = settlementSchema.pick({
   credit_amount: true,

@@ -11,6 +11,7 @@ import {
 } from '@counterfoil/kernel';
 import { endedWith, newAddon } from './addons/association.ts';
 import { addonAfter } from './addons/changed.ts';
+import { awaitedAfter, chargedStatus, paidFor, startingStatus } from './condition.ts';
 import { couponsAfter, heldCoupons } from './coupons/changed.ts';
 import { heldBy } from './entitlements/granted.ts';
 import { ownAfter } from './entitlements/own-after.ts';
@@ -23,9 +24,7 @@ import { chainsOf, type Line, newLine } from './lines/line.ts';
 import type { Pause, PauseData } from './pauses/pause.ts';
 import { phasesAfter } from './phases/changed.ts';
 import { newPhase } from './phases/phase.ts';
-import type { Settlement } from './settlement/index.ts';
-import type { AwaitedSettlement, Subscription, SubscriptionState } from './state.ts';
-import { type SubscriptionStatus, waitsForPayment } from './values.ts';
+import type { Subscription, SubscriptionState } from './state.ts';
 
 export type {
   AwaitedSettlement,
@@ -69,18 +68,6 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     wallets: [],
   };
 }
-
-/** The status with which a subscription begins to live. */
-const startingStatus = (
-  trial: Span | null,
-  terms: Pick<Subscription, 'payment_behavior'>,
-): SubscriptionStatus => (trial === null ? chargedStatus(terms) : 'trialing');
-
-/** The status with which a subscription begins to be charged (E 10.1): under the condition of its first payment, or not. */
-const chargedStatus = ({
-  payment_behavior,
-}: Pick<Subscription, 'payment_behavior'>): SubscriptionStatus =>
-  waitsForPayment(payment_behavior) ? 'incomplete' : 'active';
 
 function evolve(state: SubscriptionState, event: Stamped<SubscriptionEvent>): SubscriptionState {
   if (event.type === 'SubscriptionCreated') return created(event);
@@ -179,14 +166,6 @@ const openedWith = (subscription: Subscription, period: Period): Subscription =>
   next_index: period.index + 1,
 });
 
-/** A subscription whose first period is paid for. What came before that was not lived through: its renewals are not announced. */
-const paidFor = (subscription: Subscription, stamp: Stamp): Subscription => ({
-  ...subscription,
-  subscription_status: 'active',
-  awaits: null,
-  live_since: stamp.occurred_at,
-});
-
 /** A subscription with what a settlement charges of its lines. */
 function settledBy(
   subscription: Subscription,
@@ -200,13 +179,6 @@ function settledBy(
     threshold_count: subscription.threshold_count + (isByAmount ? 1 : 0),
   };
 }
-
-/** The settlement that is to be paid: the first of one that waits for that. */
-const awaitedAfter = (
-  { subscription_status, awaits }: Subscription,
-  { settlement_id, reason, at }: Settlement,
-): AwaitedSettlement | null =>
-  subscription_status === 'incomplete' && awaits === null ? { settlement_id, reason, at } : awaits;
 
 /** A subscription after its period: lines and add-ons that have ended can be charged no more. */
 const closed = (subscription: Subscription, end: Instant): Subscription => ({

@@ -4,12 +4,12 @@ import {
   invariant,
   type Period,
   type Span,
-  zeroText,
 } from '@counterfoil/kernel';
 import type { Addon } from '../addons/association.ts';
 import type { CarriedOver } from '../change/carried-over.ts';
 import { carriedAddonId, withPartsOf } from '../change/carried-parts.ts';
 import { datedAt, startOfChange } from '../change/start.ts';
+import { withNothingToPay } from '../condition.ts';
 import type { CreatedData, SubscriptionEvent } from '../events.ts';
 import { familyAfterChange } from '../families/family.ts';
 import {
@@ -149,17 +149,6 @@ function opening(subscription: Subscription, period: Period): readonly Subscript
     ...settled(subscription, cause, period.start, lines),
     ...withNothingToPay(subscription, period.start, lines),
   ];
-}
-
-/** A subscription that waits for its first payment is paid for where its first period charges nothing. */
-function withNothingToPay(
-  { subscription_status }: Subscription,
-  at: Instant,
-  lines: readonly SettlementLine[],
-): readonly SubscriptionEvent[] {
-  const isCharged = lines.some((line) => line.kind === 'charge' && line.amount !== zeroText);
-  if (subscription_status !== 'incomplete' || isCharged) return [];
-  return [{ type: 'FirstPaymentMade', data: { at, invoice_id: null } }];
 }
 
 /** The next application of a grant, with the one that follows on it. */
