@@ -4,7 +4,6 @@ import {
   existing,
   type Instant,
   type Period,
-  type Span,
   type Stamped,
   updatedStamps,
   withChanges,
