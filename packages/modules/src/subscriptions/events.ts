@@ -268,7 +268,7 @@ export const subscriptionEvents = {
     subscription_id: parentData.shape.subscription_id,
     is_member: z.boolean(),
   }),
-  /** What it was sold under the condition of has come: nothing is owed any more for its first period. */
+  /** The condition is met under which it was sold: nothing is owed any more for its first period. */
   FirstPaymentMade: z.object({
     at: instant,
     /** The invoice that was paid; null where there was nothing to pay. */

@@ -276,4 +276,55 @@ test('one that ends unpaid gives back the coupons that it has redeemed', async (
   assert.equal([before, await redeemed()], [1, 0]);
 });
 
+test('those who inherit it wait with it, and whoever joins one that is paid for waits for nothing', async () => {
+  const world = await billingWorld();
+  await world.post('/customers', { name: 'Bob', external_id: 'bob' });
+  await world.post('/customers', { name: 'Cy', external_id: 'cy' });
+  const inheritance = { external_customer_ids_to_inherit_subscription: ['bob'] };
+  const { id } = await world.create({ ...sent, inheritance });
+  await world.settle();
+  const statusOf = async (external_customer_id: string) => {
+    const found = await world.call<{ items: { subscription_status: string }[] }>(
+      'POST /subscriptions/search',
+      { body: { external_customer_id } },
+    );
+    return found.items.map(({ subscription_status }) => subscription_status);
+  };
+  assert.equal(await statusOf('bob'), ['incomplete']);
+  const [opening] = await world.invoices();
+  await world.pay(opening?.id ?? '', '110');
+  await world.settle();
+  assert.equal(await statusOf('bob'), ['active']);
+  await world.call('POST /subscriptions/{id}/modify/execute', {
+    params: { id },
+    body: {
+      type: 'inheritance',
+      inheritance_params: {
+        action: 'add',
+        external_customer_ids_to_inherit_subscription: ['cy'],
+      },
+    },
+  });
+  await world.settle();
+  assert.equal(await statusOf('cy'), ['active']);
+});
+
+test('a change of plan goes on without the condition', async () => {
+  const { opening, pay, settle, call, id, post, request } = await waitingWorld();
+  await pay((await opening()).id, '110');
+  await settle();
+  const { id: target_plan_id } = await post('/plans', { name: 'More' });
+  await post('/prices', {
+    ...{ entity_type: 'PLAN', entity_id: target_plan_id, type: 'FIXED', amount: '300' },
+    ...{ billing_model: 'FLAT_FEE', currency: 'usd', billing_period: 'MONTHLY' },
+    ...{ invoice_cadence: 'ADVANCE', start_date: '2020-01-01T00:00:00Z' },
+  });
+  const body = { target_plan_id };
+  await call('POST /subscriptions/{id}/change/execute', { params: { id }, body });
+  await settle();
+  const before = await request().load(subscription, id);
+  const next = await request().load(subscription, before?.followed_by ?? '');
+  assert.equal([before?.subscription_status, next?.subscription_status], ['cancelled', 'active']);
+});
+
 test.run();

@@ -71,7 +71,7 @@ export const voidUnpaidOpening =
       ? voidInvoice(id)(state, at)
       : [];
 
-/** What was given back by a credit note has gone already. */
+/** An invoice that can become void: money that a credit note has given back has gone already. */
 const isVoidable = (state: InvoiceState): state is Invoice =>
   state?.invoice_status === 'FINALIZED' &&
   !isPaymentUnderWay(state) &&

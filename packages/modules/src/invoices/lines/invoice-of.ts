@@ -6,12 +6,12 @@ import { replacementOf } from '../recalculation/replace.ts';
 
 /** The invoice of a settlement; of one that is void the one that bills it again, where there is one. */
 export async function invoiceOf(
-  { load }: Pick<AskingContext, 'load'>,
+  context: Pick<AskingContext, 'load'>,
   { state, settlement }: Settled,
 ): Promise<InvoiceState> {
-  let found = await load(invoice, invoiceIdOf(invoicedUnder(state, settlement), settlement));
+  let found = await context.load(invoice, invoiceIdOf(invoicedUnder(state, settlement), settlement));
   while (found?.invoice_status === 'VOIDED') {
-    const next: InvoiceState = await load(invoice, replacementOf(found.id));
+    const next: InvoiceState = await context.load(invoice, replacementOf(found.id));
     if (next === null) break;
     found = next;
   }

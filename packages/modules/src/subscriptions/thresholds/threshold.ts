@@ -90,6 +90,6 @@ function thresholdEvents(
   return settled(current, cause, until, lines, `${period_index}\n${number}`);
 }
 
-/** What is committed to is billed by its period, and usage with periods of its own by those. */
+/** Tells whether a line is billed by amount: one that is committed to is billed by its period, and one with periods of its own by those. */
 const isBilledByAmount = ({ price, commitment, own }: Subscription['lines'][number]): boolean =>
   price.type === 'USAGE' && commitment === null && own === null;

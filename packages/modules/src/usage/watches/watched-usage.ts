@@ -35,7 +35,7 @@ interface WatchChange {
  */
 export class WatchedUsage {
   readonly #session: FillSession;
-  /** Whether there is any; null before that is known. */
+  /** True where there is any; null before that is known. */
   #hasAny: boolean | null = null;
 
   constructor(session: FillSession) {
