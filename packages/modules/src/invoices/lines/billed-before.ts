@@ -3,7 +3,7 @@ import { type DecimalText, decimal, Problem, textOf, zero, zeroText } from '@cou
 import type { Settled, Settlement } from '../../subscriptions/index.ts';
 import type { InvoiceLine } from '../events.ts';
 import { invoiceOf } from './invoice-of.ts';
-import type { UnnamedLine } from './line-id.ts';
+import { type UnnamedLine, unnamed } from './line-id.ts';
 
 /** Tells whether a settlement bills usage of a period that still runs. */
 export const isByAmount = ({ reason }: Pick<Settlement, 'reason'>): boolean =>
@@ -66,16 +66,8 @@ export function lessBilled(
 function given(before: readonly InvoiceLine[]): readonly UnnamedLine[] {
   const [first] = before;
   if (!first) return [];
-  const {
-    id: _id,
-    line_discount: _line,
-    invoice_discount: _whole,
-    credits: _credits,
-    tax: _tax,
-    ...line
-  } = first;
   const nothing = { quantity: zeroText, free_quantity: zeroText, amount: zeroText };
-  return [restOf({ ...line, ...nothing }, before)];
+  return [restOf({ ...unnamed(first), ...nothing }, before)];
 }
 
 const restOf = (line: UnnamedLine, before: readonly InvoiceLine[]): UnnamedLine => ({

@@ -9,7 +9,10 @@ export async function invoiceOf(
   context: Pick<AskingContext, 'load'>,
   { state, settlement }: Settled,
 ): Promise<InvoiceState> {
-  let found = await context.load(invoice, invoiceIdOf(invoicedUnder(state, settlement), settlement));
+  let found = await context.load(
+    invoice,
+    invoiceIdOf(invoicedUnder(state, settlement), settlement),
+  );
   while (found?.invoice_status === 'VOIDED') {
     const next: InvoiceState = await context.load(invoice, replacementOf(found.id));
     if (next === null) break;

@@ -5,7 +5,7 @@ import type { InvoiceLine } from '../events.ts';
 import type { Invoice, InvoiceState } from '../invoice.ts';
 import { billedByAmount, byAmountOf } from './billed-before.ts';
 import { invoiceOf } from './invoice-of.ts';
-import type { UnnamedLine } from './line-id.ts';
+import { type UnnamedLine, unnamed } from './line-id.ts';
 import { linesOfSettlement } from './settlement-lines.ts';
 
 /** Settlements of usage that are looked at again with each one that follows on them. */
@@ -90,15 +90,7 @@ function vanished(
   const key = keyOf({ subscription_id, subscription_line_item_id: null, period_start });
   const found = billed.find((line) => keyOf(line) === key);
   if (!found || now.some((line) => keyOf(line) === key)) return [];
-  const {
-    id: _id,
-    line_discount: _line,
-    invoice_discount: _whole,
-    credits: _credits,
-    tax: _tax,
-    ...line
-  } = found;
-  return [{ ...line, quantity: zeroText, amount: zeroText }];
+  return [{ ...unnamed(found), quantity: zeroText, amount: zeroText }];
 }
 
 /** The lines of usage as it is now, each less what was billed for the same line and time. */
