@@ -20,10 +20,15 @@ import { type EnvironmentCloneRoutes, environmentClones } from './environment-cl
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
-import { type InvoiceRoutes, invoices } from './invoices/index.ts';
+import { type InvoiceRoutes, invoices, invoicingWith } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
-import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
+import {
+  collectingAtOnce,
+  type PaymentProvider,
+  type PaymentRoutes,
+  payments,
+} from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
@@ -33,7 +38,7 @@ import {
   grantsOf,
   ofSubscriptions,
   type SubscriptionRoutes,
-  subscriptions,
+  subscriptionsWith,
 } from './subscriptions/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
@@ -159,7 +164,7 @@ const businessModules = ({
   wallets,
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
-  subscriptions,
+  subscriptionsWith(invoicingWith(collectingAtOnce({ provider: paymentProvider }))),
   invoices,
   payments({ provider: paymentProvider }),
   creditNotes,

@@ -27,6 +27,7 @@ import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { creditsCaptured, finalizationCarriedOut } from './finalizing/reactions.ts';
+import { firstPayments, unpaidEnds } from './first-payment/reactions.ts';
 import { amountsOf, type Invoice, invoice } from './invoice.ts';
 import { invoiceSequence } from './sequence.ts';
 import { settlePayment } from './settling/payments.ts';
@@ -155,6 +156,8 @@ export const reactionsWith = (usage: UsageReadings): readonly Reaction[] => [
   creditsCaptured,
   chargesNoted,
   leftOverGiven,
+  firstPayments,
+  unpaidEnds,
 ];
 
 async function soldPlan(post: (name: string, body: object) => Promise<{ readonly id: string }>) {

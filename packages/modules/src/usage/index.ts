@@ -27,6 +27,7 @@ import { usageTraceRoutes } from './trace/routes.ts';
 import { usageQuestionRoutes } from './usage-routes.ts';
 import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
+import { usageWatch } from './watches/usage-watch.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
@@ -47,6 +48,8 @@ export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 export { isActive, stretchesOfUsers } from './users.ts';
+export { usageWatch, watchUsage } from './watches/usage-watch.ts';
+export { watchedUsage } from './watches/watched-usage.ts';
 
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */
@@ -80,7 +83,7 @@ export const usage = ({ grantsOf, chargesOf, gateway }: UsageOptions) =>
     name: 'usage',
     aggregates: [
       ...[usageVoid, usageBackfill, usageCredentials],
-      ...[usageAlert, usageReservation, usageGrouping],
+      ...[usageAlert, usageReservation, usageGrouping, usageWatch],
     ],
     tables: [usageCredentialsTable, usageAlertTable],
     facts: [usageTables],

@@ -25,6 +25,7 @@ import {
   type RollUpTables,
   rollUpRelations,
 } from './roll-ups/index.ts';
+import { comparedWatchedUsage, createWatchedUsageTable } from './watches/watched-usage.ts';
 
 /** The columns of the tables that readers see. */
 export interface UsageTables
@@ -159,6 +160,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...createReservationTables(schema),
     ...createRetentionTables(schema),
     ...createWatchedTable(schema),
+    ...createWatchedUsageTable(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
   ];
@@ -178,6 +180,7 @@ export const comparedUsage = {
   ...comparedBackfills,
   ...comparedReservations,
   watched: comparedWatched,
+  watched_usage: comparedWatchedUsage,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released
        from ${schema}.account join ${schema}.environment on environment.number = account.environment`,

@@ -10,15 +10,16 @@ import { comparedUsage, createUsageTables, type UsageTables } from './table-defi
 import { type UsageEvent, usageIntake } from './usage-event.ts';
 import { UsageFiller } from './usage-filler.ts';
 import { usageVoid } from './voids/usage-void.ts';
+import { usageWatch } from './watches/usage-watch.ts';
 
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 8,
+  version: 9,
   intake: usageIntake,
   records: [
     ...[customer, meter, usageVoid, usageBackfill],
-    ...[usageAlert, usageReservation, usageGrouping],
+    ...[usageAlert, usageReservation, usageGrouping, usageWatch],
   ],
   create: createUsageTables,
   compared: comparedUsage,

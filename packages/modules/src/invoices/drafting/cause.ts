@@ -1,5 +1,10 @@
 import { derivedId, type InvoiceId, type Period } from '@counterfoil/kernel';
-import type { Settled, Settlement, Subscription } from '../../subscriptions/index.ts';
+import {
+  type Settled,
+  type Settlement,
+  type Subscription,
+  waitsForPayment,
+} from '../../subscriptions/index.ts';
 import type { InvoiceCause } from '../events.ts';
 import type { BillingReason, InvoiceType } from '../values.ts';
 
@@ -13,17 +18,21 @@ export const isOfPeriod = ({ reason }: Pick<Settlement, 'reason'>): boolean =>
 export const isBilled = ({ lines }: Pick<Settlement, 'lines'>): boolean =>
   lines.some(({ kind }) => kind !== 'credit');
 
+/** Everything of a subscription that decides whose invoice its settlements go on. It stays as it is. */
+type InvoicedSubscription = Pick<Subscription, 'id' | 'family' | 'cycle' | 'payment_behavior'>;
+
 /**
  * The subscription whose invoice a settlement goes on: its own, but for periods of one that is invoiced with others, which go on
  * that of their parent (E 10.9).
  */
 export const invoicedUnder = (
-  { id, family }: Pick<Subscription, 'id' | 'family'>,
+  { id, family, cycle, payment_behavior }: InvoicedSubscription,
   settlement: Pick<Settlement, 'reason' | 'period_index'>,
 ): string => {
   const isGrouped = family.parent?.relation === 'grouped_invoicing';
-  // Its first period begins with an invoice of its own: it may begin at any time.
-  const isFirst = settlement.reason === 'period_opened' && settlement.period_index === 0;
+  // Its first period begins with an invoice of its own: it may begin at any time. So does the first that is paid for before it is active.
+  const first = waitsForPayment(payment_behavior) ? cycle.first_index : 0;
+  const isFirst = settlement.reason === 'period_opened' && settlement.period_index === first;
   return isGrouped && isOfPeriod(settlement) && !isFirst
     ? (family.parent?.subscription_id ?? id)
     : id;
@@ -74,6 +83,13 @@ export function occasionOf({ settlement, state, closed }: Settled): Occasion {
         invoice_type: 'SUBSCRIPTION',
         waits: false,
         period: spanOf(settlement),
+      };
+    case 'threshold_reached':
+      return {
+        billing_reason: 'AUTO_INVOICE_THRESHOLD',
+        invoice_type: 'SUBSCRIPTION',
+        waits: false,
+        period: { start: startOf(settlement), end: settlement.at },
       };
     case 'line_added':
     case 'line_removed':
