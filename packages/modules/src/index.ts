@@ -23,6 +23,7 @@ import { type GroupRoutes, groups } from './groups/index.ts';
 import { type InvoiceRoutes, invoices } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
+import { type OngoingBalanceRoutes, ongoingBalancesModule } from './ongoing-balances/index.ts';
 import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
@@ -56,6 +57,7 @@ export * from './groups/index.ts';
 export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
+export * from './ongoing-balances/index.ts';
 export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
@@ -86,6 +88,7 @@ export type ApiRoutes = TenancyRoutes &
   WalletRoutes &
   SubscriptionRoutes &
   InvoiceRoutes &
+  OngoingBalanceRoutes &
   PaymentRoutes &
   CreditNoteRoutes &
   DocumentRoutes &
@@ -161,6 +164,7 @@ const businessModules = ({
   entitlementChecks({ grantsOf }),
   subscriptions,
   invoices,
+  ongoingBalancesModule,
   payments({ provider: paymentProvider }),
   creditNotes,
   documents({ secret: secrets?.documentSecret ?? null }),

@@ -73,6 +73,8 @@ export const walletFields: Readonly<Record<string, string>> = {
   balance_updated_at: 'When the figures were taken',
   current_period_usage: 'Amount of usage that is not billed yet',
   unpaid_invoices_amount: 'Amount of invoices that are not paid yet',
+  ongoing_alert_state: 'Alert level of what is left once everything is paid',
+  'WalletBalance.position': 'Place in the log up to which usage is counted',
   from_cache: withoutEffect,
   '-': withoutEffect,
   include_real_time_balance: 'Whether the real-time balance is shown as well',

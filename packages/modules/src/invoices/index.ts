@@ -26,6 +26,7 @@ import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
 export { payableBy } from './amounts.ts';
+export { invoicedUnder, isBilled, periodInvoiceId } from './drafting/cause.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -34,6 +35,7 @@ export {
   invoice,
   paymentStatusOf,
 } from './invoice.ts';
+export { type OwedMoney, owedOn } from './owed.ts';
 export { invoiceTable } from './projection.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
@@ -54,6 +56,11 @@ export {
   returnPayment,
   settlePayment,
 } from './settling/payments.ts';
+export {
+  type UsageReading,
+  type UsageReadings,
+  usageOfTables,
+} from './usage-readings.ts';
 export {
   type PaymentMethod,
   type PaymentStatus,

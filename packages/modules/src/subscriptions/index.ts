@@ -39,6 +39,11 @@ export {
   rateSettled,
 } from './billing/rated.ts';
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export {
+  type RunningSubscription,
+  subscriptionsPaidBy,
+  unbilledUsage,
+} from './billing/unbilled.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
@@ -46,7 +51,7 @@ export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
 export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
-export { isInherited, payerOf } from './families/family.ts';
+export { isInherited, payerOf, usersOf } from './families/family.ts';
 export type { LineData } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';

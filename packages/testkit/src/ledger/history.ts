@@ -120,6 +120,8 @@ export const walletTypes = [
   'WalletUnfrozen',
   'WalletClosed',
   'AlertStateChanged',
+  'OngoingAlertStateChanged',
+  'FeatureAlertStateChanged',
 ];
 
 /** Types that the log of a customer's debits may hold. */

@@ -1,0 +1,63 @@
+import type { Routes } from '@counterfoil/engine/define';
+import { type DecimalText, existing, type Instant } from '@counterfoil/kernel';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
+import { callRoute, type MemoryWorld, type RawInput } from '@counterfoil/testkit';
+import { invoice } from './invoices/index.ts';
+import { settlePayment } from './invoices/settling/payments.ts';
+import { day, invoiceWorld } from './invoices/test-invoice-world.ts';
+import { balanceRoutesWith } from './ongoing-balances/routes.ts';
+import { finalInvoice, type TestInvoice } from './test-final-invoice.ts';
+
+export { day };
+
+/** A wallet with its real-time balance, as tests look at it. */
+export type ShownBalance = Readonly<Record<string, string>>;
+
+/** The world of invoices, with the balances of wallets less what they are going to pay. */
+export async function balanceWorld() {
+  const base = await invoiceWorld();
+  const routes: Routes = balanceRoutesWith(base.usage);
+  const asked = async (name: string, input: RawInput, by?: MemoryWorld): Promise<unknown> =>
+    callRoute(existing(routes[name as never] ?? null, name), base.request(by), input);
+  const balanceOf = async (id: string, by?: MemoryWorld) =>
+    (await asked('GET /wallets/{id}/balance/real-time', { params: { id } }, by)) as ShownBalance;
+  let made = 0;
+  return {
+    ...base,
+    /** Answers a route of the balances. */
+    asked,
+    balanceOf,
+    /** The balance in the currency and in credits, with the usage and the invoices that are taken off it. */
+    figures: async (id: string, by?: MemoryWorld): Promise<string> => {
+      const shown = await balanceOf(id, by);
+      const { real_time_balance: money, real_time_credit_balance: credits } = shown;
+      return `${money} ${credits}: ${shown.current_period_usage} ${shown.unpaid_invoices_amount}`;
+    },
+    change: (id: string, body: object) => base.call('PUT /wallets/{id}', { params: { id }, body }),
+    /** A wallet for some kinds of charges. */
+    walletFor: async (credits: string, types: readonly string[], body: object = {}) => {
+      const { id } = await base.wallet(credits, { allow_multiple: true, ...body });
+      const config = { allowed_price_types: types };
+      await base.call('PUT /wallets/{id}', { params: { id }, body: { config } });
+      return id;
+    },
+    /** An invoice of the customer that is final. */
+    billed: async (given: Omit<TestInvoice, 'customer_id' | 'id'>): Promise<string> => {
+      made += 1;
+      const id = `inv_${made}`;
+      const events = finalInvoice({ ...given, id, customer_id: base.customerId });
+      await base.request().execute(invoice, id, () => events);
+      return id;
+    },
+    /** Money that has come for an invoice. */
+    received: (id: string, amount: string) => {
+      made += 1;
+      const money = { payment_id: `pay_${made}`, method: 'OFFLINE' as const };
+      const settled = settlePayment({ ...money, amount: amount as DecimalText });
+      return base.request().execute(invoice, id, settled);
+    },
+    at: (instant: Instant): void => {
+      base.world.now = instant;
+    },
+  };
+}
