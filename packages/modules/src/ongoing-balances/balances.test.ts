@@ -25,9 +25,10 @@ test('the worked month: 22.00 of usage on 5.00 leave -17.00, and nothing is take
 
 test('wherever the log stands while a period is closed, billed and paid with credits, all of it is counted once', async () => {
   const { create, walletFor, use, pass, world, another, balanceOf } = await balanceWorld();
-  const [first, second] = [await walletFor('9', ['USAGE']), await walletFor('50', ['USAGE'])];
+  const [first, second] = [await walletFor('1', ['USAGE']), await walletFor('50', ['USAGE'])];
   await create();
-  use(1300, day(1, 3));
+  // 200 of them are charged, at 0.02.
+  use(300, day(1, 3));
   await pass(day(1, 31));
   const ends = [world.store.log.length];
   world.store.fate = () => {
@@ -44,7 +45,7 @@ test('wherever the log stands while a period is closed, billed and paid with cre
     const then = another(store);
     const left = [await balanceOf(first, then), await balanceOf(second, then)];
     const sum = left.reduce((all, shown) => all + Number(shown.real_time_balance), 0);
-    assert.is(sum, 9 + 50 - 22, `after ${end} events: ${JSON.stringify(left.map(figuresIn))}`);
+    assert.is(sum, 1 + 50 - 4, `after ${end} events: ${JSON.stringify(left.map(figuresIn))}`);
   }
 });
 

@@ -50,6 +50,9 @@ export interface BearingWallet {
   readonly borne: BorneMoney;
 }
 
+/** Who pays, and in which currency. */
+type Payer = Pick<Wallet, 'customer_id' | 'currency'>;
+
 /** The prepaid wallets of a customer and a currency, in the order in which they pay. */
 export interface OngoingBalances {
   readonly wallets: readonly BearingWallet[];
@@ -62,19 +65,21 @@ export interface OngoingBalances {
  * allowances and commitments; usage of a period that has closed and has no invoice yet; and what remains of invoices. Records are read from
  * the log, so that what moves from one to the other meanwhile is on one side of it.
  *
- * @param own a wallet that is among them, also where the tables do not show it yet
+ * @param known ids of wallets, also of such as the tables do not show yet
  */
 export async function ongoingBalances(
   context: AskingContext,
-  { customer_id, currency, id: own }: Pick<Wallet, 'customer_id' | 'currency' | 'id'>,
+  { customer_id, currency }: Payer,
   usage: UsageReadings,
+  known: readonly string[],
 ): Promise<OngoingBalances> {
-  const wallets = await bearersOf(context, customer_id, currency, own);
+  const wallets = await bearersOf(context, { customer_id, currency }, known);
   const reading = await usage.atOnce(context);
   const { position } = reading.moment;
   if (wallets.length === 0) return { wallets: [], position };
   const running = await unbilled(reading, customer_id, currency);
-  const invoices = await owingInvoices(context, wallets, running.invoices, customer_id, currency);
+  const payer = { customer_id, currency };
+  const invoices = await owingInvoices(context, wallets, running.invoices, payer);
   const { now } = context;
   const owed = invoices.map((each) => owedOn(each, now));
   const held = wallets.map(({ holds }) => heldFor(holds, invoices, now));
@@ -105,14 +110,13 @@ export const nothingOwed: BorneMoney = {
 
 async function bearersOf(
   context: Pick<AskingContext, 'load' | 'read'>,
-  customerId: CustomerId,
-  currency: Currency,
-  own: string,
+  { customer_id, currency }: Payer,
+  known: readonly string[],
 ): Promise<readonly Wallet[]> {
   const found = await context.read.ids(
     walletTable,
     [
-      ...where('customer_id', 'eq', customerId),
+      ...where('customer_id', 'eq', customer_id),
       ...where('currency', 'eq', currency),
       ...where('wallet_type', 'eq', 'PRE_PAID'),
       ...where('wallet_status', 'eq', 'active'),
@@ -120,11 +124,15 @@ async function bearersOf(
     walletsMaximum,
   );
   const states = await Promise.all(
-    [...new Set([own, ...found])].map((id) => context.load(wallet, id)),
+    [...new Set([...known, ...found])].map((id) => context.load(wallet, id)),
   );
   return states
     .flatMap((state) =>
-      state?.wallet_status === 'active' && state.wallet_type === 'PRE_PAID' ? [state] : [],
+      state?.wallet_status === 'active' &&
+      state.wallet_type === 'PRE_PAID' &&
+      state.currency === currency
+        ? [state]
+        : [],
     )
     .toSorted(inWalletOrder);
 }
@@ -187,8 +195,7 @@ async function owingInvoices(
   context: Pick<AskingContext, 'load' | 'read'>,
   wallets: readonly Wallet[],
   known: readonly Invoice[],
-  customerId: CustomerId,
-  currency: Currency,
+  { customer_id: customerId, currency }: Payer,
 ): Promise<readonly Invoice[]> {
   const found = await context.read.ids(
     invoiceTable,

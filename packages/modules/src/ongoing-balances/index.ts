@@ -1,15 +1,23 @@
 import { module } from '@counterfoil/engine/define';
+import { usageOfTables } from '../invoices/index.ts';
+import { balanceLooks, invoicesLookedAt } from './look.ts';
+import { usagePaidFor } from './paying.ts';
 import { balanceRoutes } from './routes.ts';
+import { watchingOfTables } from './watching.ts';
 
 export { realTimeBalance } from './queries.ts';
 
-/** What wallets have left once everything is paid that is owed; alerts and automatic top-up that follow from it. */
+const looking = { usage: usageOfTables, watching: watchingOfTables };
+
+/** What wallets have left once everything is paid that is owed, and the alerts and top-ups that follow from it. */
 export const ongoingBalancesModule = module({
   name: 'ongoing balances',
   aggregates: [],
   tables: [],
   routes: balanceRoutes,
   publicEvents: [],
+  factWork: [balanceLooks(looking)],
+  reactions: [invoicesLookedAt(looking), usagePaidFor],
 });
 
 /** The routes with their exact types, for the typed client. */

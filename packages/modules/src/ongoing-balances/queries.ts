@@ -13,7 +13,7 @@ export async function realTimeBalance(
 ): Promise<RealTimeBalance> {
   const state = await context.load(wallet, id);
   if (state === null) throw notFound('wallet', id);
-  return shownWith(context, state, await ongoingBalances(context, state, usage));
+  return shownWith(context, state, await ongoingBalances(context, state, usage, [id]));
 }
 
 /** All wallets of a customer with their real-time balances, newest first. */
@@ -27,7 +27,7 @@ export async function realTimeBalances(
   for (const { id } of await walletsOf(context, customerId)) {
     const state = await context.load(wallet, id);
     if (state === null) continue;
-    const balances = known.get(state.currency) ?? ongoingBalances(context, state, usage);
+    const balances = known.get(state.currency) ?? ongoingBalances(context, state, usage, []);
     known.set(state.currency, balances);
     shown.push(shownWith(context, state, await balances));
   }

@@ -3,6 +3,7 @@ import { customer } from '../customers/index.ts';
 import { meter } from '../meters/index.ts';
 import { usageAlert } from './alerts/usage-alert.ts';
 import { usageBackfill } from './backfills/index.ts';
+import { balanceRecords } from './balances/watched-balances.ts';
 import { usageGrouping } from './groupings/usage-grouping.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
 import { usageParts } from './retention/parts.ts';
@@ -14,11 +15,12 @@ import { usageVoid } from './voids/usage-void.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 8,
+  version: 9,
   intake: usageIntake,
   records: [
     ...[customer, meter, usageVoid, usageBackfill],
     ...[usageAlert, usageReservation, usageGrouping],
+    ...balanceRecords,
   ],
   create: createUsageTables,
   compared: comparedUsage,

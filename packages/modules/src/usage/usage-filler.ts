@@ -12,6 +12,7 @@ import type { MeterEvent } from '../meters/index.ts';
 import type { UsageAlertEvent } from './alerts/usage-alert.ts';
 import { Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
+import { isOfBalances, WatchedBalances } from './balances/watched-balances.ts';
 import { type Claim, Dictionary } from './dictionary.ts';
 import { definitionIn, type UsageGroupingEvent } from './groupings/usage-grouping.ts';
 import { type Month, monthOf, monthTextOf } from './month.ts';
@@ -33,6 +34,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   readonly #dictionary: Dictionary;
   readonly #rollUps: RollUps;
   readonly #watched: Watched;
+  readonly #balances: WatchedBalances;
   readonly #kept: KeptMonths;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
@@ -48,6 +50,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#dictionary = new Dictionary(session);
     this.#rollUps = rollUps;
     this.#watched = new Watched(session);
+    this.#balances = new WatchedBalances(session);
   }
 
   /** Fills tables beside with the events of some months, and with what tells which of them count. */
@@ -65,6 +68,12 @@ export class UsageFiller implements Filler<UsageEvent> {
       await this.#claim(together);
     };
     for (const item of batch) {
+      if (item.kind === 'record' && isOfBalances(item)) {
+        // What usage counts as does not depend on them: usage before and after is written together.
+        const environment = await this.#environmentOf(item.environmentId);
+        await this.#balances.follow(item, environment);
+        continue;
+      }
       const own = claimIn(item);
       if (own) {
         await this.#write(placed);
@@ -89,12 +98,14 @@ export class UsageFiller implements Filler<UsageEvent> {
     }
     await claim();
     await this.#write(placed);
+    await this.#balances.mark();
   }
 
   forget(): void {
     this.#dictionary.forget();
     this.#rollUps.forget();
     this.#watched.forget();
+    this.#balances.forget();
     this.#kept.forget();
     this.#months.clear();
   }
@@ -124,7 +135,9 @@ export class UsageFiller implements Filler<UsageEvent> {
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
         const tools = { session: this.#session, rollUps: this.#rollUps, kept: this.#kept };
         const gone = await takeOut(tools, voided);
-        return gone ? await this.#watched.touch([gone]) : undefined;
+        if (!gone) return;
+        await this.#balances.touch([gone.account]);
+        return await this.#watched.touch([gone]);
       }
       case 'usage_grouping': {
         const environment = await this.#environmentOf(environmentId);
@@ -146,7 +159,8 @@ export class UsageFiller implements Filler<UsageEvent> {
       }
       default:
         await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
-        return await this.#watched.customersChanged([id]);
+        await this.#watched.customersChanged([id]);
+        return await this.#balances.customersChanged([id]);
     }
   }
 
@@ -187,7 +201,9 @@ export class UsageFiller implements Filler<UsageEvent> {
   async #claim(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     await this.#dictionary.claim(claims);
-    await this.#watched.customersChanged(claims.map(({ customerId }) => customerId));
+    const customers = claims.map(({ customerId }) => customerId);
+    await this.#watched.customersChanged(customers);
+    await this.#balances.customersChanged(customers);
   }
 
   async #write(placed: readonly PlacedUsage[]): Promise<void> {
@@ -235,6 +251,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     const written = () => writtenOf(fresh, accounts, numberOf);
     await this.#rollUps.count(written());
     await this.#watched.touch(written());
+    await this.#balances.touch(accounts);
   }
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */
