@@ -50,7 +50,7 @@ export interface BearingWallet {
   readonly borne: BorneMoney;
 }
 
-/** Who pays, and in which currency. */
+/** A customer who pays, and the currency. */
 type Payer = Pick<Wallet, 'customer_id' | 'currency'>;
 
 /** The prepaid wallets of a customer and a currency, in the order in which they pay. */

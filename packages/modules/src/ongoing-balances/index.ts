@@ -5,11 +5,13 @@ import { usagePaidFor } from './paying.ts';
 import { balanceRoutes } from './routes.ts';
 import { watchingOfTables } from './watching.ts';
 
+export { invoicesLookedAt, type Looking, lookAtBalances } from './look.ts';
 export { realTimeBalance } from './queries.ts';
+export { balanceRoutesWith } from './routes.ts';
 
 const looking = { usage: usageOfTables, watching: watchingOfTables };
 
-/** What wallets have left once everything is paid that is owed, and the alerts and top-ups that follow from it. */
+/** The balances that wallets have once everything is paid that is owed, with the alerts and top-ups that follow from them. */
 export const ongoingBalancesModule = module({
   name: 'ongoing balances',
   aggregates: [],

@@ -32,7 +32,7 @@ export interface Share {
 
 type Kind = keyof Owed;
 
-/** What is owed longest is paid first. */
+/** The kinds in the order in which they are paid: what is owed longest comes first. */
 const kinds: readonly Kind[] = ['usage', 'rest', 'running'];
 
 /**

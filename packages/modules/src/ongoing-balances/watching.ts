@@ -6,7 +6,7 @@ export const featuresMaximum = 100;
 /** Prepaid wallets of one customer that are looked at: 50 of each currency bear something. */
 const walletsMaximum = 1_000;
 
-/** Who wants to hear of balances, as far as the log was followed when a mark was made. */
+/** The answer to who wants to hear of balances, as far as the log was followed when a mark was made. */
 export interface Watching {
   /** Tells whether anybody in the environment does: mostly nobody, and then nothing else is asked. */
   readonly isWanted: (context: AskingContext) => Promise<boolean>;

@@ -84,7 +84,7 @@ export const spendingOf = ({
   });
 
 /**
- * Judges the balance less what is going to be paid, beside the judgement of what can be spent (D28): one event for each change of a level, of
+ * Judges the balance less what is going to be paid, beside what can be spent (D28): one event for each change of a level, of
  * the wallet's own and of each feature that watches it, and then automatic top-up, as after any other occasion (D29).
  *
  * No events where the wallet is not the one on which it was looked any more: what it has paid since would count twice. Whoever looks again

@@ -1,21 +1,27 @@
 import { type Routes, where } from '@counterfoil/engine/define';
-import { type DecimalText, existing, type Instant } from '@counterfoil/kernel';
+import { type DecimalText, existing, type Instant, invariant } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute, type MemoryWorld, published, type RawInput } from '@counterfoil/testkit';
-import { featureRecords } from './features/index.ts';
-import { invoice } from './invoices/index.ts';
-import { settlePayment } from './invoices/settling/payments.ts';
-import { day, invoiceWorld } from './invoices/test-invoice-world.ts';
-import { invoicesLookedAt, type Looking, lookAtBalances } from './ongoing-balances/look.ts';
-import { balanceRoutesWith } from './ongoing-balances/routes.ts';
-import { finalInvoice, type TestInvoice } from './test-final-invoice.ts';
-import { wallet, walletTable } from './wallets/index.ts';
-import { walletPublicEvents } from './wallets/public-events.ts';
+import { featureRecords } from '../../features/index.ts';
+import {
+  balanceRoutesWith,
+  invoicesLookedAt,
+  type Looking,
+  lookAtBalances,
+} from '../../ongoing-balances/index.ts';
+import { finalInvoice, type TestInvoice } from '../../test-final-invoice.ts';
+import { wallet, wallets, walletTable } from '../../wallets/index.ts';
+import { invoice } from '../invoice.ts';
+import { settlePayment } from '../settling/payments.ts';
+import { day, invoiceWorld } from '../test-invoice-world.ts';
 
 export { day };
 
+const [publisher] = wallets.publicEvents;
+invariant(publisher, 'wallets publish nothing');
+
 /** The messages about wallets, as they are declared. */
-export const declaredMessages = walletPublicEvents.types;
+export const declaredMessages = publisher.types;
 
 /** Watches all wallets, and all features that have alerts. */
 const everybody: Looking['watching'] = {
@@ -101,7 +107,7 @@ export async function balanceWorld() {
     },
     /** The types and bodies of the messages about a wallet, those about its entries left out. */
     messages: async (id: string) =>
-      (await published(base.request(), walletPublicEvents, wallet, id)).filter(
+      (await published(base.request(), publisher, wallet, id)).filter(
         ({ type }) => !/^wallet\.(created|updated|transaction\.created)$/.test(type),
       ),
     stateOf: async (id: string) => existing(await base.request().load(wallet, id), 'wallet'),

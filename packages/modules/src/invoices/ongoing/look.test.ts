@@ -1,7 +1,13 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { balanceWorld, day, declaredMessages } from '../test-balance-world.ts';
-import { endOrder, judgeOngoing, type SeenBalance, spendingOf, wallet } from '../wallets/index.ts';
+import {
+  endOrder,
+  judgeOngoing,
+  type SeenBalance,
+  spendingOf,
+  wallet,
+} from '../../wallets/index.ts';
+import { balanceWorld, day, declaredMessages } from './test-balance-world.ts';
 
 const test = suite(
   'alerts and automatic top-up on what is left once everything is paid (D28, D29, D48)',

@@ -1,7 +1,7 @@
 import { MemoryStore, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { balanceWorld, day, type ShownBalance } from '../test-balance-world.ts';
+import { balanceWorld, day, type ShownBalance } from './test-balance-world.ts';
 
 const test = suite('what wallets have left once everything is paid (E 18.8)');
 
@@ -54,6 +54,17 @@ const figuresIn = ({
   current_period_usage,
   unpaid_invoices_amount,
 }: ShownBalance) => [real_time_balance, current_period_usage, unpaid_invoices_amount];
+
+test('usage above a commitment of the subscription counts with its factor, after the allowance', async () => {
+  const { create, wallet, use, pass, at, figures } = await balanceWorld();
+  const { id } = await wallet('50');
+  await create({ commitment_amount: '10', overage_factor: '2' });
+  await pass(day(1, 2));
+  use(1300, day(1, 3));
+  at(day(1, 25));
+  // 22.00 after the allowance: 10.00, and 12.00 twice.
+  assert.is(await figures(id), '16 16: 34 0');
+});
 
 /** Two invoices: 130 with 65 of usage, of which 30 are paid, and 50 of usage. */
 async function twoInvoices(types: readonly string[], body: object = {}) {
