@@ -1,5 +1,5 @@
-import { type Routes, where } from '@counterfoil/engine/define';
-import { type DecimalText, existing, type Instant, invariant } from '@counterfoil/kernel';
+import { type PublicEvents, type Routes, where } from '@counterfoil/engine/define';
+import { type DecimalText, existing, type Instant } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute, type MemoryWorld, published, type RawInput } from '@counterfoil/testkit';
 import { featureRecords } from '../../features/index.ts';
@@ -17,8 +17,7 @@ import { day, invoiceWorld } from '../test-invoice-world.ts';
 
 export { day };
 
-const [publisher] = wallets.publicEvents;
-invariant(publisher, 'wallets publish nothing');
+const [publisher] = wallets.publicEvents as readonly [PublicEvents];
 
 /** The messages about wallets, as they are declared. */
 export const declaredMessages = publisher.types;
