@@ -23,6 +23,7 @@ import { type GroupRoutes, groups } from './groups/index.ts';
 import { type InvoiceRoutes, invoices, invoicingWith } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
+import { type OngoingBalanceRoutes, ongoingBalancesModule } from './ongoing-balances/index.ts';
 import {
   collectingAtOnce,
   type PaymentProvider,
@@ -61,6 +62,7 @@ export * from './groups/index.ts';
 export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
+export * from './ongoing-balances/index.ts';
 export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
@@ -91,6 +93,7 @@ export type ApiRoutes = TenancyRoutes &
   WalletRoutes &
   SubscriptionRoutes &
   InvoiceRoutes &
+  OngoingBalanceRoutes &
   PaymentRoutes &
   CreditNoteRoutes &
   DocumentRoutes &
@@ -166,6 +169,7 @@ const businessModules = ({
   entitlementChecks({ grantsOf }),
   subscriptionsWith(invoicingWith(collectingAtOnce({ provider: paymentProvider }))),
   invoices,
+  ongoingBalancesModule,
   payments({ provider: paymentProvider }),
   creditNotes,
   documents({ secret: secrets?.documentSecret ?? null }),

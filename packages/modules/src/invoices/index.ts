@@ -31,6 +31,7 @@ import { voidedInvoices } from './voiding/reactions.ts';
 export { payableBy } from './amounts.ts';
 export type { Collecting } from './at-once/collecting.ts';
 export { invoicingWith } from './at-once/invoicing.ts';
+export { invoicedUnder, isBilled, periodInvoiceId } from './drafting/cause.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -39,6 +40,7 @@ export {
   invoice,
   paymentStatusOf,
 } from './invoice.ts';
+export { type OwedMoney, owedOn } from './owed.ts';
 export { invoiceTable } from './projection.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
@@ -59,6 +61,11 @@ export {
   returnPayment,
   settlePayment,
 } from './settling/payments.ts';
+export {
+  type UsageReading,
+  type UsageReadings,
+  usageOfTables,
+} from './usage-readings.ts';
 export {
   type PaymentMethod,
   type PaymentStatus,

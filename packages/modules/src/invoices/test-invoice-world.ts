@@ -97,8 +97,9 @@ export async function invoiceWorld() {
     settle,
     reactions,
     usage,
-    /** Another process over the same log. */
-    another: () => Object.assign(memoryWorld(invoiceAggregates, world.store), { now: world.now }),
+    /** Another process over the same log, or over another one. */
+    another: (store = world.store) =>
+      Object.assign(memoryWorld(invoiceAggregates, store), { now: world.now }),
     create: (body: object = {}) =>
       post('/subscriptions', {
         external_customer_id: 'ada',

@@ -41,6 +41,11 @@ export {
   rateSettled,
 } from './billing/rated.ts';
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export {
+  type RunningSubscription,
+  subscriptionsPaidBy,
+  unbilledUsage,
+} from './billing/unbilled.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
@@ -55,7 +60,7 @@ export {
   takeDue,
 } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
-export { isInherited, payerOf } from './families/family.ts';
+export { isInherited, payerOf, usersOf } from './families/family.ts';
 export type { Invoicing, Recorded, ShownInvoice } from './invoicing.ts';
 export type { LineData } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';

@@ -7,6 +7,12 @@ import {
   createBackfillTables,
 } from './backfills/index.ts';
 import {
+  type BalanceTables,
+  balanceRelations,
+  comparedBalances,
+  createBalanceTables,
+} from './balances/watched-balances.ts';
+import {
   comparedReservations,
   createReservationTables,
   type ReservationTables,
@@ -31,6 +37,7 @@ import { comparedWatchedUsage, createWatchedUsageTable } from './watches/watched
 export interface UsageTables
   extends RollUpTables,
     BackfillTables,
+    BalanceTables,
     ReservationTables,
     RetentionTables {
   environment: { readonly number: number; readonly environment_id: string };
@@ -139,6 +146,7 @@ const securedTables = [
   ...backfillRelations,
   ...reservationRelations,
   ...retentionRelations,
+  ...balanceRelations,
 ] as const;
 
 const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
@@ -161,6 +169,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...createRetentionTables(schema),
     ...createWatchedTable(schema),
     ...createWatchedUsageTable(schema),
+    ...createBalanceTables(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
   ];
@@ -181,6 +190,7 @@ export const comparedUsage = {
   ...comparedReservations,
   watched: comparedWatched,
   watched_usage: comparedWatchedUsage,
+  ...comparedBalances,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released
        from ${schema}.account join ${schema}.environment on environment.number = account.environment`,

@@ -3,6 +3,7 @@ import { customer } from '../customers/index.ts';
 import { meter } from '../meters/index.ts';
 import { usageAlert } from './alerts/usage-alert.ts';
 import { usageBackfill } from './backfills/index.ts';
+import { balanceRecords } from './balances/watched-balances.ts';
 import { usageGrouping } from './groupings/usage-grouping.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
 import { usageParts } from './retention/parts.ts';
@@ -20,6 +21,7 @@ export const usageTables: FactTables<UsageTables, UsageEvent> = {
   records: [
     ...[customer, meter, usageVoid, usageBackfill],
     ...[usageAlert, usageReservation, usageGrouping, usageWatch],
+    ...balanceRecords,
   ],
   create: createUsageTables,
   compared: comparedUsage,

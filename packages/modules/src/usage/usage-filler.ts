@@ -12,6 +12,7 @@ import type { MeterEvent } from '../meters/index.ts';
 import type { UsageAlertEvent } from './alerts/usage-alert.ts';
 import { type TouchedUsage, Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
+import { isOfBalances, WatchedBalances } from './balances/watched-balances.ts';
 import { type Claim, Dictionary } from './dictionary.ts';
 import { definitionIn, type UsageGroupingEvent } from './groupings/usage-grouping.ts';
 import { type Month, monthOf, monthTextOf } from './month.ts';
@@ -36,6 +37,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   readonly #rollUps: RollUps;
   readonly #watched: Watched;
   readonly #watches: WatchedUsage;
+  readonly #balances: WatchedBalances;
   readonly #kept: KeptMonths;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
@@ -52,6 +54,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#rollUps = rollUps;
     this.#watched = new Watched(session);
     this.#watches = new WatchedUsage(session);
+    this.#balances = new WatchedBalances(session);
   }
 
   /** Fills tables beside with the events of some months, and with what tells which of them count. */
@@ -69,6 +72,12 @@ export class UsageFiller implements Filler<UsageEvent> {
       await this.#claim(together);
     };
     for (const item of batch) {
+      if (item.kind === 'record' && isOfBalances(item)) {
+        // What usage counts as does not depend on them: usage before and after is written together.
+        const environment = await this.#environmentOf(item.environmentId);
+        await this.#balances.follow(item, environment);
+        continue;
+      }
       const own = claimIn(item);
       if (own) {
         await this.#write(placed);
@@ -93,6 +102,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     }
     await claim();
     await this.#write(placed);
+    await this.#balances.mark();
   }
 
   forget(): void {
@@ -100,6 +110,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#rollUps.forget();
     this.#watched.forget();
     this.#watches.forget();
+    this.#balances.forget();
     this.#kept.forget();
     this.#months.clear();
   }
@@ -246,17 +257,21 @@ export class UsageFiller implements Filler<UsageEvent> {
     await this.#rollUps.count(written());
     await this.#watched.touch(written());
     await this.#watches.touch(new Set(accounts));
+    await this.#balances.touch(accounts);
   }
 
   /** Usage counts no more: a reason to look at what looks at it. */
   async #touch(usage: readonly TouchedUsage[]): Promise<void> {
     await this.#watched.touch(usage);
-    await this.#watches.touch(new Set(usage.map(({ account }) => account)));
+    const accounts = usage.map(({ account }) => account);
+    await this.#watches.touch(new Set(accounts));
+    await this.#balances.touch(accounts);
   }
 
   async #customersChanged(ids: readonly string[]): Promise<void> {
     await this.#watched.customersChanged(ids);
     await this.#watches.customersChanged(ids);
+    await this.#balances.customersChanged(ids);
   }
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */

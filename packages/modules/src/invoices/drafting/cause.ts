@@ -1,4 +1,4 @@
-import { derivedId, type InvoiceId, type Period } from '@counterfoil/kernel';
+import { derivedId, type Instant, type InvoiceId, type Period } from '@counterfoil/kernel';
 import {
   type Settled,
   type Settlement,
@@ -38,13 +38,17 @@ export const invoicedUnder = (
     : id;
 };
 
+/** The id of the invoice of the periods that close and open at an instant. */
+export const periodInvoiceId = (under: string, at: Instant): InvoiceId =>
+  derivedId('inv', `${under}\nperiod\n${at}`);
+
 /** The id of the invoice that a settlement goes on: it follows from that, so that there is one. */
 export const invoiceIdOf = (
   under: string,
   { settlement_id, at, ...settlement }: Pick<Settlement, 'settlement_id' | 'at' | 'reason'>,
 ): InvoiceId =>
   isOfPeriod(settlement)
-    ? derivedId('inv', `${under}\nperiod\n${at}`)
+    ? periodInvoiceId(under, at)
     : derivedId('inv', `${under}\n${settlement_id}`);
 
 /** Tells whether a settlement goes on the invoice of a cause. */
