@@ -6,6 +6,7 @@ import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { editingRoutes } from './editing/routes.ts';
+import { explainingRoutes } from './explaining/routes.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { finalization } from './finalizing/finalization.ts';
 import { creditsCaptured } from './finalizing/reactions.ts';
@@ -68,6 +69,7 @@ const routes = {
   ...editingRoutes,
   ...recalculationRoutes,
   ...previewRoutes,
+  ...explainingRoutes,
   ...invoiceSummaryRoutes,
 };
 

@@ -6,6 +6,7 @@ import {
   invariant,
   millisecondsOf,
   Problem,
+  type Span,
 } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import type { MemoryWorld, RawInput } from '@counterfoil/testkit';
@@ -21,6 +22,7 @@ import { creditsOfSettlements, subscription, subscriptions } from '../subscripti
 import { taxAssociations } from '../tax-associations/index.ts';
 import { taxAssociation, taxes, taxRate } from '../taxes/index.ts';
 import { wallet, wallets } from '../wallets/index.ts';
+import type { UsageAt } from './computing-again/again.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
@@ -94,6 +96,8 @@ export async function invoiceWorld() {
     world,
     calls,
     readings: usage,
+    /** The calls that were noted up to a position: there is one after each. */
+    usageAt: usageAtOf(calls),
     customerId: made.id,
     ...sold,
     call,
@@ -189,26 +193,58 @@ async function soldPlan(post: (name: string, body: object) => Promise<{ readonly
   return { planId, meterId, basePriceId: base.id };
 }
 
+type Stretches = readonly { readonly customerIds: readonly string[]; readonly span: Span }[];
+
+const callsIn = (calls: readonly Call[], stretches: Stretches): readonly Call[] =>
+  stretches.flatMap(({ customerIds, span }) =>
+    calls.filter(
+      ({ customerId, at }) => customerIds.includes(customerId) && span.start <= at && at < span.end,
+    ),
+  );
+
+function countOf(calls: readonly Call[], stretches: Stretches) {
+  const events = callsIn(calls, stretches).length;
+  return [{ group: [], value: String(events) as DecimalText, events, windows: [] }];
+}
+
 /** Usage that is counted as it was noted, without tables. */
 function usageOf(calls: readonly Call[]): UsageReadings {
   const reading: UsageReadings['byNow'] = async (context) => ({
     context,
     moment: {
       position: String(calls.length),
-      usageIn: async (_context, { stretches }) => {
-        const counted = stretches.flatMap(({ customerIds, span }) =>
-          calls.filter(
-            ({ customerId, at }) =>
-              customerIds.includes(customerId) && span.start <= at && at < span.end,
-          ),
-        );
-        const value = String(counted.length) as DecimalText;
-        return [{ group: [], value, events: counted.length, windows: [] }];
-      },
+      usageIn: async (_context, { stretches }) => countOf(calls, stretches),
     },
   });
   return { atOnce: reading, byNow: reading };
 }
+
+const usageAtOf =
+  (calls: readonly Call[]): UsageAt =>
+  (position) => {
+    const then = () => calls.slice(0, Number(position));
+    return {
+      inStretches: async (_context, { stretches }) => countOf(then(), stretches),
+      async *events(_context, { stretches }, after = null) {
+        const all = callsIn(then(), stretches).toSorted((left, right) =>
+          left.at < right.at ? -1 : 1,
+        );
+        for (const { at } of all) {
+          if (after !== null && at <= after.at) continue;
+          const event_id = `call at ${at}`;
+          yield {
+            at,
+            event_id,
+            position: '1',
+            number: 0,
+            account: '1',
+            source: null,
+            properties: {},
+          };
+        }
+      },
+    };
+  };
 
 const streamsOf = ({ store }: MemoryWorld, category: string): readonly string[] => [
   ...new Set(

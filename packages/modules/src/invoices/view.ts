@@ -20,7 +20,7 @@ const stampsOf = (invoice: RecordStamps) => ({
 
 /** A line of an invoice as the API shows it. */
 export function invoiceLineView(invoice: Invoice, line: InvoiceLine): InvoiceLineResource {
-  const { id, kind, free_quantity, credits, tax, commitment, ...rest } = line;
+  const { id, kind, free_quantity, credits, tax, commitment, rules: _rules, ...rest } = line;
   const { line_discount, invoice_discount, ...shown } = rest;
   return {
     id,

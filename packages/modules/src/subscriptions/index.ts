@@ -32,6 +32,7 @@ import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
+export { type ChargeTerms, chargeTermsOf } from './billing/charge-terms.ts';
 export {
   type RatedSettlement,
   type RatedStretch,
@@ -57,6 +58,7 @@ export { assertTaxable } from './taxes/taxable.ts';
 export { periodNumberAt } from './time/cycle.ts';
 export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
+export { lineItemView } from './view.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({

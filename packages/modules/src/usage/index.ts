@@ -31,6 +31,8 @@ import { usageVoid } from './voids/usage-void.ts';
 export { matches, measureOf } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
+export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
+export { UsageAsOf } from './as-of/usage-as-of.ts';
 export {
   addsUp,
   type CountingMeter,
@@ -41,6 +43,7 @@ export {
 } from './current/current-usage.ts';
 export { conflicting, type Ingesting, identifiedEvent, ingest } from './ingestion.ts';
 export { KnownLookups } from './known-lookups.ts';
+export { listKeySchema } from './list-place.ts';
 export { RecentUsage } from './recent-usage.ts';
 export * from './reservations/index.ts';
 export { usageTables } from './tables.ts';

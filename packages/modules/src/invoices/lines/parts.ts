@@ -1,6 +1,5 @@
 import type { AskingContext } from '@counterfoil/engine/define';
 import { existing } from '@counterfoil/kernel';
-import type { RatedLine } from '../../rating/index.ts';
 import {
   type DividedCredit,
   type RatedSettlement,
@@ -14,6 +13,7 @@ import {
 import type { CouponedLine } from '../coupons.ts';
 import { creditsOnDrafts, hasCharge } from '../credits/of-charge.ts';
 import { belongsTo, invoicedUnder, type SettlementsCause } from '../drafting/cause.ts';
+import type { InvoiceLine } from '../events.ts';
 import type { UsageReading } from '../usage-readings.ts';
 import { lateLines, lookedBack, type UsageAround } from './late-usage.ts';
 import type { UnnamedLine } from './line-id.ts';
@@ -120,10 +120,20 @@ async function linesBefore(
   return new Map([...earlier.lines, ...lines]);
 }
 
-/** A line of an invoice, with what decides about its coupons, and with every step to its amount where that is for usage. */
+/** What a line came from: a settlement with its usage rated, and for usage that came late what of it was billed before. */
+export interface LineOrigin {
+  readonly settled: Settled;
+  readonly rated: RatedSettlement;
+  /** Null for a line that bills its settlement for the first time. */
+  readonly billed: readonly InvoiceLine[] | null;
+  /** The credit that a later settlement gave of its charge; null for any other line. */
+  readonly credit: DividedCredit | null;
+}
+
+/** A line of an invoice, with what decides about its coupons, and with all that led to it. */
 export interface PartLine {
   readonly line: UnnamedLine;
-  readonly explanation: RatedLine['explanation'] | null;
+  readonly origin: LineOrigin;
   readonly of: Pick<CouponedLine, 'phase_id' | 'settled_at' | 'period_index' | 'is_net'>;
 }
 
@@ -146,13 +156,13 @@ export async function linesOfParts(
   const lines: PartLine[] = [];
   for (const part of parts) {
     lines.push(...linesIn(part, await rate(part.settled)));
-    for (const { line, settled } of await lateLines(
+    for (const { line, ...origin } of await lateLines(
       context,
       part.subscription.id,
       part.around,
       rate,
     )) {
-      lines.push({ line, of: placeOf(line, settled), explanation: null });
+      lines.push({ line, of: placeOf(line, origin.settled), origin: { ...origin, credit: null } });
     }
   }
   return { lines, position: (reading as UsageReading | null)?.moment.position ?? null };
@@ -167,25 +177,20 @@ function linesIn(
 ): readonly PartLine[] {
   const { settlement, lines } = settled;
   const placed = { lines, subscription_id: subscription.id };
-  const back = credits.map(({ credit, beyond }) => creditLine(placed, credit, beyond));
-  return [...linesOfSettlement({ ...placed, settlement, rated }), ...back].map((line) => ({
+  const own = linesOfSettlement({ ...placed, settlement, rated }).map((line) => ({
+    line,
+    credit: null,
+  }));
+  const back = credits.map((credit) => ({
+    line: creditLine(placed, credit.credit, credit.beyond),
+    credit,
+  }));
+  return [...own, ...back].map(({ line, credit }) => ({
     line,
     of: placeOf(line, settled),
-    explanation: explanationOf(line, rated),
+    origin: { settled, rated, billed: null, credit },
   }));
 }
-
-/** The rating of the stretch of usage that a line is for; null for any other line. */
-const explanationOf = (
-  { kind, subscription_line_item_id, period_start }: UnnamedLine,
-  { stretches }: RatedSettlement,
-): PartLine['explanation'] => {
-  if (kind !== 'usage' && kind !== 'overage') return null;
-  const own = stretches.find(
-    ({ line, span }) => line.id === subscription_line_item_id && span.start === period_start,
-  );
-  return own?.net.explanation ?? null;
-};
 
 /** Everything about a line and its settlement that decides about coupons. */
 function placeOf(line: UnnamedLine, { settlement, lines }: Settled): PartLine['of'] {
