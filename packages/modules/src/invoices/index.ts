@@ -36,6 +36,7 @@ export {
   paymentStatusOf,
 } from './invoice.ts';
 export { invoiceTable } from './projection.ts';
+export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
 export {
