@@ -10,7 +10,7 @@ const keptEvents = 200;
 const keptStreams = 2_000;
 
 /**
- * What was read of streams, for several questions one after the other. It knows nothing of what is written after it has read: it
+ * Events of streams that were read, for several questions one after the other. It knows nothing of what is written after it has read: it
  * serves questions about positions before that alone.
  */
 export class ReadStreams {

@@ -31,9 +31,9 @@ export const usageAt: UsageAt = (position) => new UsageAsOf(position);
 /** An invoice as it comes out when it is computed again. */
 export interface ComputedAgain {
   readonly figures: InvoiceFigures;
-  /** What the figures were computed from, without credits. */
+  /** The bill that the figures were computed from, without credits. */
   readonly bill: Bill;
-  /** What led to each line, by its id; none for those of an invoice whose lines were given. */
+  /** The origin of each line, by its id; none for those of an invoice whose lines were given. */
   readonly origins: ReadonlyMap<string, LineOrigin>;
   /** The price types that the credits of each wallet may pay. */
   readonly payable: ReadonlyMap<WalletId, CreditRules['price_types']>;
@@ -43,7 +43,7 @@ export interface ComputedAgain {
 /** Whence an invoice is computed again. */
 export interface Sources {
   readonly usageAt: UsageAt;
-  /** What was read of streams, and is. */
+  /** Streams that were read before; those that are read now are added. */
   readonly read?: ReadStreams;
   /**
    * True where a wallet is taken for what it was as long as that gives the credits that were recorded. It seldom changes what it

@@ -8,7 +8,7 @@ import type { InvoiceExplanation } from './schema.ts';
 type Share = InvoiceExplanation['coupons'][number]['shares'][number];
 type Figure = 'line_discount' | 'invoice_discount' | 'credits';
 
-/** What is on each line with one thing more than before: the lines where that makes no difference are left out. */
+/** The figures of each line with one thing more than before, less those before: the lines where that makes no difference are left out. */
 function sharesOf(
   before: InvoiceFigures,
   after: InvoiceFigures,
@@ -95,7 +95,7 @@ export const taxesView = ({ taxes }: Invoice): InvoiceExplanation['taxes'] =>
 
 const negated = (amount: string): string => textOf(decimal(amount).neg());
 
-/** How the figures of the whole add up. */
+/** The sums of the whole, each with its terms. */
 export function sumsView(invoice: Invoice, current: Invoice): InvoiceExplanation['sums'] {
   const { lines, subtotal, total_discount, total_credits, total_tax, total } = invoice;
   const ofLines = (figure: 'amount' | 'credits' | 'tax') =>

@@ -120,7 +120,7 @@ async function linesBefore(
   return new Map([...earlier.lines, ...lines]);
 }
 
-/** What a line came from: a settlement with its usage rated, and for usage that came late what of it was billed before. */
+/** The origin of a line: a settlement with its usage rated, and for usage that came late the lines that have billed it before. */
 export interface LineOrigin {
   readonly settled: Settled;
   readonly rated: RatedSettlement;

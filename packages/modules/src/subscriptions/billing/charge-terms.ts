@@ -17,9 +17,9 @@ import type { Settled } from './settled.ts';
 /** The way in which a charge that does not depend on usage came to its amount: computed again from the price as it was sold. */
 export interface ChargeTerms {
   readonly line: LineData;
-  /** What the quantity of the line costs for a whole period. */
+  /** The cost of the quantity of the line for a whole period. */
   readonly cost: Cost;
-  /** What it cost before it grew, where what was added is charged; else null. */
+  /** The cost before the quantity grew, where what was added is charged; else null. */
   readonly cost_before: Cost | null;
   /** Exact: `cost`, less `cost_before`. */
   readonly full_amount: DecimalText;

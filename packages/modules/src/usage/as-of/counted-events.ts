@@ -19,7 +19,7 @@ export interface CountedUsageEvent {
   readonly source: string;
   /** Its place in the log. */
   readonly position: string;
-  /** What the aggregation takes of it; null where only the event itself counts. */
+  /** The value that the aggregation takes of it; null where only the event itself counts. */
   readonly value: string | null;
 }
 
