@@ -2,15 +2,17 @@ import {
   categoryPrefix,
   createStreams,
   type EventStore,
+  type FactReads,
   FactsBesideTaken,
   openEventStore,
   parseStreamName,
+  ReadStreams,
   type StoredEvent,
   UnreadableEvent,
   withFactsBeside,
   workContext,
 } from '@counterfoil/engine';
-import { type FactReads, ReadStreams } from '@counterfoil/engine/define';
+
 import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
 import {
   invoice,
@@ -30,7 +32,7 @@ const findingsMaximum = 1_000;
 /** Streams that are kept folded. */
 const idleStreams = 1_000;
 
-/** What was found of all final invoices of a log. */
+/** The number of final invoices of a log, and of those that differ. */
 interface Found {
   invoices: number;
   differing: number;

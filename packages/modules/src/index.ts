@@ -26,6 +26,7 @@ import { type OfferRoutes, offersWith } from './offers/index.ts';
 import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
+import { type ReratingRoutes, rerating } from './rerating/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type SettingRoutes, settings } from './settings/index.ts';
 import {
@@ -40,6 +41,7 @@ import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type UsageRoutes, usage } from './usage/index.ts';
 import { type WalletRoutes, wallets } from './wallets/index.ts';
+import { type WhatIfRoutes, whatIf } from './what-if/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
@@ -88,6 +90,8 @@ export type ApiRoutes = TenancyRoutes &
   InvoiceRoutes &
   PaymentRoutes &
   CreditNoteRoutes &
+  ReratingRoutes &
+  WhatIfRoutes &
   DocumentRoutes &
   SettingRoutes &
   UsageRoutes &
@@ -163,6 +167,8 @@ const businessModules = ({
   invoices,
   payments({ provider: paymentProvider }),
   creditNotes,
+  rerating,
+  whatIf,
   documents({ secret: secrets?.documentSecret ?? null }),
   checkpoints,
 ];

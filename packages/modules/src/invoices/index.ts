@@ -26,7 +26,16 @@ import { invoiceSummaryRoutes } from './summary/routes.ts';
 import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
-export { payableBy } from './amounts.ts';
+export { figuresOf, netOf as invoiceNet, payableBy } from './amounts.ts';
+export {
+  type ComputedAgain,
+  computedAgain,
+  type UsageAt,
+  usageAt,
+} from './computing-again/again.ts';
+export { recordedInvoice } from './computing-again/recorded.ts';
+export type { InvoiceFigures, InvoiceLine } from './events.ts';
+export { draftCorrection } from './given/correction.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -35,6 +44,9 @@ export {
   invoice,
   paymentStatusOf,
 } from './invoice.ts';
+export { chargeOf } from './lines/charge-of.ts';
+export { linesOfSettlement } from './lines/settlement-lines.ts';
+export { afterwards, comingEvents } from './preview/coming.ts';
 export { invoiceTable } from './projection.ts';
 export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
 export { getInvoice } from './queries.ts';

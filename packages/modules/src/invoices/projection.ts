@@ -11,7 +11,7 @@ const finalizesAt = (state: InvoiceState): Instant | null =>
 /** One row per invoice. */
 export const invoiceTable = recordProjection(invoice, {
   name: 'invoices',
-  version: 1,
+  version: 2,
   view: invoiceView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },

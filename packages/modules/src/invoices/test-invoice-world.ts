@@ -1,5 +1,6 @@
 import type { AnyRoute, Reaction } from '@counterfoil/engine/define';
 import {
+  type AnyAggregate,
   type DecimalText,
   type Instant,
   instantOf,
@@ -48,6 +49,7 @@ export const day = (month: number, date: number, hour = 0): Instant =>
 interface Call {
   readonly customerId: string;
   readonly at: Instant;
+  readonly source?: string;
 }
 
 const routes: Readonly<Record<string, AnyRoute>> = Object.assign(
@@ -63,8 +65,8 @@ const routes: Readonly<Record<string, AnyRoute>> = Object.assign(
  * A world with a customer, who is taxed at ten percent, and a plan of a hundred dollars a month in advance and calls at two cents up
  * to a thousand and one above, of which a hundred a month are free (E 31). The time is the start of 2026.
  */
-export async function invoiceWorld() {
-  const world = memoryWorld(aggregates);
+export async function invoiceWorld(others: readonly AnyAggregate[] = []) {
+  const world = memoryWorld([...aggregates, ...others]);
   const calls: Call[] = [];
   const usage = usageOf(calls);
   const reactions = [
@@ -132,10 +134,10 @@ export async function invoiceWorld() {
         ...body,
       }),
     /** So many calls, each a minute after the one before. */
-    use: (count: number, from: Instant): void => {
+    use: (count: number, from: Instant, source = ''): void => {
       for (let number = 0; number < count; number += 1) {
         const at = instantOf(millisecondsOf(from) + number * 60_000);
-        calls.push({ customerId: made.id, at });
+        calls.push({ customerId: made.id, at, source });
       }
     },
     /** The clock at a later instant, with everything done that comes by then, in order. */
@@ -202,9 +204,16 @@ const callsIn = (calls: readonly Call[], stretches: Stretches): readonly Call[] 
     ),
   );
 
-function countOf(calls: readonly Call[], stretches: Stretches) {
-  const events = callsIn(calls, stretches).length;
-  return [{ group: [], value: String(events) as DecimalText, events, windows: [] }];
+/** The number of calls; by their source where there are groups. */
+function countOf(calls: readonly Call[], stretches: Stretches, groupings: readonly unknown[]) {
+  const counted = callsIn(calls, stretches);
+  const inGroup = (group: readonly string[], events: number) => ({
+    ...{ group, events, windows: [] },
+    value: String(events) as DecimalText,
+  });
+  if (groupings.length === 0) return [inGroup([], counted.length)];
+  const sources = Map.groupBy(counted, ({ source = '' }) => source);
+  return [...sources].map(([source, same]) => inGroup([source], same.length));
 }
 
 /** Usage that is counted as it was noted, without tables. */
@@ -213,7 +222,7 @@ function usageOf(calls: readonly Call[]): UsageReadings {
     context,
     moment: {
       position: String(calls.length),
-      usageIn: async (_context, { stretches }) => countOf(calls, stretches),
+      usageIn: async (_context, { stretches, groupings }) => countOf(calls, stretches, groupings),
     },
   });
   return { atOnce: reading, byNow: reading };
@@ -224,7 +233,8 @@ const usageAtOf =
   (position) => {
     const then = () => calls.slice(0, Number(position));
     return {
-      inStretches: async (_context, { stretches }) => countOf(then(), stretches),
+      inStretches: async (_context, { stretches, groupings }) =>
+        countOf(then(), stretches, groupings),
       async *events(_context, { stretches }, after = null) {
         const all = callsIn(then(), stretches).toSorted((left, right) =>
           left.at < right.at ? -1 : 1,

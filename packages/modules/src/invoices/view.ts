@@ -46,6 +46,8 @@ export function invoiceLineView(invoice: Invoice, line: InvoiceLine): InvoiceLin
       computed_overage_amount: commitment.overage,
       computed_true_up_amount: commitment.true_up,
     },
+    usage_analytics: null,
+    usage_breakdown: null,
   };
 }
 

@@ -40,18 +40,26 @@ export {
   rateSettled,
 } from './billing/rated.ts';
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export { withPrices } from './billing/with-prices.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
+export { prepareOrder } from './creation/prepare.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
 export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
-export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
+export {
+  cancelSubscription,
+  createSubscription,
+  noteInvoiced,
+  noteReturned,
+  takeDue,
+} from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
 export { isInherited, payerOf } from './families/family.ts';
-export type { LineData } from './lines/line.ts';
+export type { LineData, SoldPrice } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';
-export { subscriptionSchema } from './schema.ts';
+export { createSubscriptionSchema, subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
 export { type Subscription, type SubscriptionState, subscription } from './subscription.ts';
 export { assertTaxable } from './taxes/taxable.ts';

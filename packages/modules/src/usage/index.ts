@@ -29,8 +29,10 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
+export { type Grouping, groupingsOf } from './analytics/breakdown.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
+export { groupingsMaximum, type UsageShare, usageShares } from './analytics/usage-shares.ts';
 export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
 export { UsageAsOf } from './as-of/usage-as-of.ts';
 export {

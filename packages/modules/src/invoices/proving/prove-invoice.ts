@@ -41,7 +41,7 @@ export async function proveInvoice(
   }
 }
 
-/** What a failure says of the invoice. Throws it again where it says something of the servers. */
+/** The sentence in which a failure speaks of the invoice. Throws it again where it says something of the servers. */
 function problemOf(error: unknown): string {
   if (error instanceof BrokenInvariant) return error.message;
   if (error instanceof Problem && error.code !== 'service_unavailable') return error.message;
