@@ -10,6 +10,7 @@ import { type Invoice, noteOn, totalOf } from '../invoices/index.ts';
 import { creditNote } from './credit-note.ts';
 import { createCreditNote } from './decisions.ts';
 import { numberOf } from './number.ts';
+import { assertMoneyTaken } from './prepare.ts';
 import { askedOf } from './reactions.ts';
 
 /** A credit note for lines of an invoice that cost less than was billed. */
@@ -28,12 +29,18 @@ const linesOf = (id: CreditNoteId, credited: Invoice, { lines }: CorrectingNote)
     metadata: {},
   }));
 
-/** Holds a correcting note against its invoice as it is now. Throws 400 where that has not enough left. */
+/** Holds a correcting note against its invoice as it is now. Throws 400 where that has not enough left, or no wallet takes the money. */
 export const assertCorrectable = (
+  context: Pick<WorkContext, 'load' | 'read'>,
   id: CreditNoteId,
   credited: Invoice,
   note: CorrectingNote,
-): unknown => noteOn(credited, askedOf({ id, lines: linesOf(id, credited, note) }));
+): Promise<void> =>
+  assertMoneyTaken(
+    context,
+    credited,
+    noteOn(credited, askedOf({ id, lines: linesOf(id, credited, note) })),
+  );
 
 /** Makes a credit note that corrects an invoice, once, and has the invoice take it. Throws 400 where that has not enough left. */
 export async function correctByNote(

@@ -7,6 +7,7 @@ import {
   derivedId,
   type EventOf,
   type InvoiceId,
+  refusal,
   textOf,
   zero,
   zeroText,
@@ -108,7 +109,16 @@ export const applyRerate =
       return net === zeroText ? [] : [{ ...line, net }];
     });
     const number = (state?.requests.length ?? 0) + 1;
-    if (corrections.length === 0 || number > requestsMaximum) return [];
+    if (corrections.length === 0) return [];
+    if (number > requestsMaximum) {
+      throw refusal(
+        `${requestsMaximum} requests have mended this invoice, and there are no more.`,
+        {
+          reason: 'limit_reached',
+          limit: requestsMaximum,
+        },
+      );
+    }
     return [{ type: 'RerateApplied', data: { number, prices: [...prices], memo, corrections } }];
   };
 

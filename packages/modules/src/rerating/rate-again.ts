@@ -29,6 +29,7 @@ import type { GivenPrice } from './schema.ts';
 
 /** An invoice as it was billed, and under other prices. */
 export interface RatedInvoice {
+  /** With its payments and credit notes by now. */
   readonly invoice: Invoice;
   readonly before: InvoiceFigures;
   readonly after: InvoiceFigures;
@@ -74,7 +75,7 @@ export async function ratedAgain(
   const lines = linesUnder(invoice, other, new Set(prices.map(({ price_id }) => price_id)));
   const { taxes } = again.bill;
   const after = figuresOf({ ...other.bill, taxes, lines, credits: [] });
-  return { invoice, before: invoice, after, lines: differing(invoice, after) };
+  return { invoice: current, before: invoice, after, lines: differing(invoice, after) };
 }
 
 /** The prices that lines of an invoice were sold at, by their id. */

@@ -2,7 +2,7 @@ import { rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { creditNote } from '../credit-notes/index.ts';
-import { type Invoice, invoice } from '../invoices/index.ts';
+import { applyNote, type Invoice, invoice } from '../invoices/index.ts';
 import { day, invoiceWorld } from '../invoices/test-invoice-world.ts';
 import { invoiceRerating } from './invoice-rerating.ts';
 import { rerate } from './rerate.ts';
@@ -119,6 +119,24 @@ test('a request is carried out once, and another one mends only what is left', a
     made?.lines.map(({ amount }) => amount),
     ['4.5'],
   );
+});
+
+test('a note that the invoice has not enough left for is refused, and nothing is written', async () => {
+  const { ask, callsAt, world, cycle, request } = await january();
+  const [line] = cycle.lines;
+  await request().execute(
+    invoice,
+    cycle.id,
+    applyNote({
+      credit_note_id: 'cn_1',
+      lines: [{ line_id: line?.id ?? '', amount: '15' as never }],
+    }),
+  );
+  const { length } = world.store.log;
+  const body = { prices: [callsAt('0.01', '0.01')], apply: true };
+  assert.ok((await rejection(ask(body))).errors?.[0]?.pointer);
+  assert.is(world.store.log.length, length);
+  assert.is((await ask({ ...body, apply: false })).difference, '-9.9');
 });
 
 test('prices and invoices that do not fit are refused, and nothing is written', async () => {

@@ -31,12 +31,12 @@ export async function rerate(
   if (!apply) return shown(rated, before, null);
   const decision = applyRerate({ prices, memo: memo ?? null, differences: differencesOf(rated) });
   const outcome = await context.execute(invoiceRerating, id, {
-    prepare: async () => (state, now) => {
-      const events = decision(state, now);
-      for (const event of events) {
-        if (event.type === 'RerateApplied') assertNote(id, rated, event.data);
+    prepare: async () => {
+      const planned = decision(await context.load(invoiceRerating, id), context.now);
+      for (const event of planned) {
+        if (event.type === 'RerateApplied') await assertNote(context, rated, event.data);
       }
-      return events;
+      return decision;
     },
   });
   await context.carryOut(correctionsDocumented, id, outcome);
@@ -46,15 +46,16 @@ export async function rerate(
   return shown(rated, withoutRequest(outcome.state, mended?.number ?? null), mended);
 }
 
-const assertNote = (
-  id: string,
+/** Holds the credit note against the invoice as it is now, before anything is written. */
+async function assertNote(
+  context: RequestContext,
   { invoice: credited }: RatedInvoice,
   { number, corrections }: Mended,
-): void => {
+): Promise<void> {
   const lines = noteLinesOf(corrections);
-  const { noteId } = documentsOf(id, number);
-  if (lines.length > 0) assertCorrectable(noteId, credited, { lines, memo: null });
-};
+  const { noteId } = documentsOf(credited.id, number);
+  if (lines.length > 0) await assertCorrectable(context, noteId, credited, { lines, memo: null });
+}
 
 interface Mended {
   readonly number: number;

@@ -1,5 +1,5 @@
 import { newRecord, type Routes, route } from '@counterfoil/engine/define';
-import { type InvoiceId, referenceSchema } from '@counterfoil/kernel';
+import { type DecimalText, type InvoiceId, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { rerate } from './rerate.ts';
 import { ratedAgainSchema, rerateInvoiceSchema } from './schema.ts';
@@ -17,8 +17,11 @@ export const reratingRoutes = {
     body: rerateInvoiceSchema,
     response: ratedAgainSchema,
     example: {
-      params: { id: newRecord('inv_rated') as InvoiceId },
-      body: { prices: [{ price_id: 'price_01KA', amount: '0.02' }], apply: false },
+      params: { id: newRecord('sold_line', 'invoice_id') as InvoiceId },
+      body: {
+        prices: [{ price_id: newRecord('sold_line', 'price_id'), amount: '9' as DecimalText }],
+        apply: false,
+      },
       texts: ['prices.0.price_id'],
     },
     handle: (context, { params: { id }, body }) => rerate(context, id, body),

@@ -116,11 +116,15 @@ async function figuresAgain(
       claimed: async ({ id }) => taken.has(id),
     });
   }
+  if (given) {
+    const bill = billOfGiven(invoice, given, taxes);
+    return { figures: figuresOf(bill), bill, origins: new Map() };
+  }
+  // Nothing says what it was computed from: its lines are taken as they are, and their sums are computed again.
   const { currency, lines } = invoice;
-  const bill = given
-    ? billOfGiven(invoice, given, taxes)
-    : { currency, lines, coupons: [], taxes, credits: [] };
-  return { figures: figuresOf(bill), bill, origins: new Map() };
+  const bill = { currency, lines, coupons: [], taxes, credits: [] };
+  return { figures: withCredits(invoice, []), bill, origins: new Map() };
+};
 }
 
 /** The version of the rules that rated its usage; all of an invoice is rated by one. */
