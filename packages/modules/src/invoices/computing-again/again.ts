@@ -25,8 +25,14 @@ import type { RecordedInvoice } from './recorded.ts';
 export type UsageThen = Pick<UsageAsOf, 'inStretches' | 'events'>;
 export type UsageAt = (position: string) => UsageThen;
 
-/** Usage as its tables have it. */
-export const usageAt: UsageAt = (position) => new UsageAsOf(position);
+/** Usage events that one request counts one by one: some seconds. */
+const eventsMaximum = 500_000;
+
+/** Usage as its tables have it, for a request. */
+export const usageAt: UsageAt = (position) => new UsageAsOf(position, eventsMaximum);
+
+/** The same, however much there is. */
+export const allUsageAt: UsageAt = (position) => new UsageAsOf(position);
 
 /** An invoice as it comes out when it is computed again. */
 export interface ComputedAgain {

@@ -256,12 +256,25 @@ test('an invoice whose events are dropped tells its figures, and the months that
   );
   const [calls] = shown.lines;
   assert.equal([calls?.amount, calls?.usage, calls?.cost], ['22', null, null]);
+  assert.is(shown.usage_explained, false);
   const whole = await explain(cycle.id, {}, at);
   assert.is(whole.lines[1]?.proration?.amount, '100');
   assert.equal(
     whole.coupons[0]?.shares.map(({ amount }) => amount),
     ['2.2', '10'],
   );
+});
+
+test('an invoice with more events than a request counts lists them page by page', async () => {
+  const { explain, cycle, usageAt } = await january();
+  const at: UsageAt = (position) => ({
+    ...usageAt(position),
+    inStretches: () => Promise.reject(invalidOperation('Many.', { reason: 'limit_reached' })),
+  });
+  const shown = await explain(cycle.id, { line_item_id: cycle.lines[0]?.id, limit: 5 }, at);
+  assert.equal([shown.usage_explained, shown.dropped_months], [false, undefined]);
+  assert.equal([shown.lines[0]?.amount, shown.lines[0]?.usage], ['22', null]);
+  assert.is(shown.events?.events.length, 5);
 });
 
 test('an invoice that is not there is 404, a line too, and one without figures 400', async () => {

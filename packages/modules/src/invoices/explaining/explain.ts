@@ -27,9 +27,8 @@ export async function explainedInvoice(
   at: UsageAt = usageAt,
 ): Promise<InvoiceExplanation> {
   const recorded = await existingFigures(context, id);
-  const { again, dropped } = await againOrWithoutUsage(context, recorded, at);
+  const { again, dropped, isUsageKnown } = await againOrWithoutUsage(context, recorded, at);
   const { invoice, current, computed_position } = recorded;
-  const isUsageKnown = dropped.length === 0;
   const lines = linesAsked(invoice, query);
   return {
     invoice_id: invoice.id,
@@ -48,8 +47,9 @@ export async function explainedInvoice(
     sums: sumsView(invoice, current),
     differences: again.differences.map((difference) => ({ ...difference })),
     ...(dropped.length > 0 && { dropped_months: [...dropped] }),
+    usage_explained: isUsageKnown,
     ...(query.line_item_id !== undefined &&
-      isUsageKnown && {
+      dropped.length === 0 && {
         events: await eventsOf(context, { invoice, again, at }, query.line_item_id, query),
       }),
   };
@@ -71,26 +71,37 @@ function linesAsked({ id, lines }: Invoice, { line_item_id }: ExplainQuery): Inv
   return asked;
 }
 
-/** The invoice computed again; where events of its usage are dropped, as if there were none, with the months that are missing. */
+interface Again {
+  readonly again: ComputedAgain;
+  /** Months whose events are missing. */
+  readonly dropped: readonly string[];
+  /** False where the steps of usage cannot be told. */
+  readonly isUsageKnown: boolean;
+}
+
+/** The invoice computed again; where events of its usage are dropped, or too many for a request, as if there were none. */
 async function againOrWithoutUsage(
   context: AskingContext,
   recorded: RecordedInvoice,
   at: UsageAt,
-): Promise<{ readonly again: ComputedAgain; readonly dropped: readonly string[] }> {
+): Promise<Again> {
   try {
-    return { again: await computedAgain(context, recorded, { usageAt: at }), dropped: [] };
+    const again = await computedAgain(context, recorded, { usageAt: at });
+    return { again, dropped: [], isUsageKnown: true };
   } catch (error) {
     const dropped = monthsDropped(error);
     if (dropped === null) throw error;
     const again = await computedAgain(context, recorded, { usageAt: () => noUsage });
-    return { again: { ...again, differences: [] }, dropped };
+    return { again: { ...again, differences: [] }, dropped, isUsageKnown: false };
   }
 }
 
+/** The months because of which usage cannot be counted, none where it is too much; null for another failure. */
 function monthsDropped(error: unknown): readonly string[] | null {
-  if (!(error instanceof Problem) || error.details?.reason !== 'no_longer_kept') return null;
-  const { months } = error.details;
-  return Array.isArray(months) ? months.map(String) : null;
+  if (!(error instanceof Problem)) return null;
+  const { reason, months } = error.details ?? {};
+  if (reason === 'limit_reached') return [];
+  return reason === 'no_longer_kept' && Array.isArray(months) ? months.map(String) : null;
 }
 
 const noUsage: UsageThen = { inStretches: async () => [], async *events() {} };

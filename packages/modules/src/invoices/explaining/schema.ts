@@ -321,6 +321,9 @@ export const invoiceExplanationSchema = z
     differences: z
       .array(differenceSchema)
       .meta({ description: 'Figures that do not come out as they were recorded: none' }),
+    usage_explained: z.boolean().meta({
+      description: 'False where lines of usage have no steps: too many events, or dropped ones',
+    }),
     dropped_months: z.array(z.string()).optional().meta({
       description:
         'Months whose events are no longer kept one by one: lines of usage are not explained then',

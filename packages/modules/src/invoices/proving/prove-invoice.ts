@@ -1,6 +1,6 @@
 import type { AskingContext, ReadStreams } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
-import { computedAgain, type UsageAt, usageAt } from '../computing-again/again.ts';
+import { allUsageAt, computedAgain, type UsageAt } from '../computing-again/again.ts';
 import type { FigureDifference } from '../computing-again/differences.ts';
 import { recordedInvoice } from '../computing-again/recorded.ts';
 
@@ -22,7 +22,7 @@ export async function proveInvoice(
   context: AskingContext,
   id: string,
   read: ReadStreams,
-  at: UsageAt = usageAt,
+  at: UsageAt = allUsageAt,
 ): Promise<ProvenInvoice> {
   const found = { invoice_id: id, invoice_number: null, differences: [], problem: null };
   try {

@@ -1,4 +1,5 @@
 import type { AskingContext } from '@counterfoil/engine/define';
+import { rejection } from '@counterfoil/testkit';
 import * as fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -165,8 +166,8 @@ test('what was voided, sent or claimed later did not count then as it does now',
   ];
   await fill(tables, log);
   const context = contextOf(tables, log);
-  const at = async (position: string) => {
-    const [found] = await new UsageAsOf(position).inStretches(context, {
+  const at = async (position: string, maximum?: number) => {
+    const [found] = await new UsageAsOf(position, maximum).inStretches(context, {
       ...{ eventName: 'calls', stretches, aggregation: sum, filters: [], sources: [] },
       ...{ groupings: [], span: january, zone: 'UTC', windows: null },
     });
@@ -175,6 +176,7 @@ test('what was voided, sent or claimed later did not count then as it does now',
   const values = [];
   for (const position of ['1', '2', '3', '4', '5']) values.push(await at(position));
   assert.equal(values, [undefined, '1', '101', '100', '110']);
+  assert.is((await rejection(at('5', 1))).details?.reason, 'limit_reached');
 });
 
 test('the events of a figure come in pages, and add up to it', async () => {

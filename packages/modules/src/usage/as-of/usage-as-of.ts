@@ -1,5 +1,5 @@
 import type { AskingContext } from '@counterfoil/engine/define';
-import type { Instant } from '@counterfoil/kernel';
+import { type Instant, invalidOperation } from '@counterfoil/kernel';
 import { foldedEvents } from '../analytics/folded-events.ts';
 import { inWindows } from '../analytics/usage-in-groups.ts';
 import type { StretchesQuestion, usageInStretches } from '../analytics/usage-in-stretches.ts';
@@ -13,9 +13,13 @@ type Asked = Pick<StretchesQuestion, 'eventName' | 'stretches' | 'filters'>;
 export class UsageAsOf {
   readonly position: string;
   readonly #accounts: AccountsAsOf;
+  readonly #maximum: number;
+  #read = 0;
 
-  constructor(position: string) {
+  /** @param maximum events that figures may be counted from, all together; beyond, 400 `limit_reached` */
+  constructor(position: string, maximum = Number.POSITIVE_INFINITY) {
     this.position = position;
+    this.#maximum = maximum;
     this.#accounts = new AccountsAsOf(position);
   }
 
@@ -29,7 +33,7 @@ export class UsageAsOf {
     if (question.aggregation.type !== 'WEIGHTED_SUM') {
       return foldedEvents(
         inWindows(asWhole(question)),
-        this.events(context, { ...question, stretches }),
+        this.#counted(this.events(context, { ...question, stretches })),
       );
     }
     // A level goes on between stretches: it is told of all the time, with the customers of any.
@@ -37,9 +41,22 @@ export class UsageAsOf {
     const all = [{ customerIds, span: { start: firstInstant, end: question.span.end } }];
     return foldedEvents(
       inWindows(asWhole(question)),
-      this.events(context, { ...question, stretches: all }),
+      this.#counted(this.events(context, { ...question, stretches: all })),
     );
   };
+
+  async *#counted(events: AsyncIterable<EventAsOf>): AsyncGenerator<EventAsOf> {
+    for await (const event of events) {
+      this.#read += 1;
+      if (this.#read > this.#maximum) {
+        throw invalidOperation(`This counts more than ${this.#maximum} usage events one by one.`, {
+          reason: 'limit_reached',
+          limit: this.#maximum,
+        });
+      }
+      yield event;
+    }
+  }
 
   /**
    * The events of stretches in the order of time.
