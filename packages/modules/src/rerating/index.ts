@@ -3,6 +3,10 @@ import { correctionsDocumented } from './documents.ts';
 import { invoiceRerating } from './invoice-rerating.ts';
 import { reratingRoutes } from './routes.ts';
 
+export { invoiceRerating } from './invoice-rerating.ts';
+export { rerate } from './rerate.ts';
+export { ratedAgainSchema, rerateInvoiceSchema } from './schema.ts';
+
 /** Final invoices under prices as they should have been. */
 export const rerating = module({
   name: 'rerating',

@@ -2,7 +2,7 @@ import { newRecord, type Routes, route } from '@counterfoil/engine/define';
 import { type PlanId, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { whatIfAnswerSchema, whatIfSchema } from './schema.ts';
-import { whatIf } from './what-if.ts';
+import { priceUnderPlan } from './what-if.ts';
 
 export const whatIfRoutes = {
   'POST /plans/{id}/what-if': route({
@@ -26,6 +26,6 @@ export const whatIfRoutes = {
       },
       names: { subscribed_to: 'plan', 'customer_ids.0': 'cust' },
     },
-    handle: (context, { params: { id }, body }) => whatIf(context, id, body),
+    handle: (context, { params: { id }, body }) => priceUnderPlan(context, id, body),
   }),
 } satisfies Routes;

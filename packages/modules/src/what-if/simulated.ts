@@ -6,7 +6,6 @@ import {
   existing,
   type Instant,
   type Span,
-  type Stamped,
   type SubscriptionId,
   zero,
 } from '@counterfoil/kernel';
@@ -88,7 +87,7 @@ async function eventsOf(
   const begun = createSubscription({ ...order, lines, grants: [], addons: [] })(
     null,
     span.start,
-  ).map((event) => ({ ...event, stamp }) as Stamped<never> as SubscriptionEvent);
+  ).map((event) => ({ ...event, stamp }) as unknown as SubscriptionEvent);
   const state = begun.reduce<SubscriptionState>(subscription.evolve, null);
   return [...begun, ...comingEvents(existing(state, 'subscription'), span.end)];
 }

@@ -31,7 +31,7 @@ const shownUsage = async (context: RequestContext): Promise<RatingMoment> => ({
  * Prices the history of customers under a plan: of those who are named, or of a page of those who are subscribed to another one. Nothing is written. Throws
  * 404, and 400 for a span that is too long or not over, and where events of the usage are dropped.
  */
-export async function whatIf(
+export async function priceUnderPlan(
   context: RequestContext,
   plan_id: string,
   asked: WhatIf,

@@ -130,7 +130,6 @@ async function figuresAgain(
   const { currency, lines } = invoice;
   const bill = { currency, lines, coupons: [], taxes, credits: [] };
   return { figures: withCredits(invoice, []), bill, origins: new Map() };
-};
 }
 
 /** The version of the rules that rated its usage; all of an invoice is rated by one. */

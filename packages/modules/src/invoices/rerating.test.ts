@@ -2,11 +2,10 @@ import { rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { creditNote } from '../credit-notes/index.ts';
-import { applyNote, type Invoice, invoice } from '../invoices/index.ts';
-import { day, invoiceWorld } from '../invoices/test-invoice-world.ts';
-import { invoiceRerating } from './invoice-rerating.ts';
-import { rerate } from './rerate.ts';
-import { ratedAgainSchema, rerateInvoiceSchema } from './schema.ts';
+import { invoiceRerating, ratedAgainSchema, rerate, rerateInvoiceSchema } from '../rerating/index.ts';
+import { type Invoice, invoice } from './invoice.ts';
+import { applyNote } from './settling/notes.ts';
+import { day, invoiceWorld } from './test-invoice-world.ts';
 
 const test = suite('invoices under other prices');
 

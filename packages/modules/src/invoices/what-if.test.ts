@@ -1,9 +1,8 @@
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { day, invoiceWorld } from '../invoices/test-invoice-world.ts';
-import { whatIfAnswerSchema, whatIfSchema } from './schema.ts';
-import { whatIf } from './what-if.ts';
+import { priceUnderPlan, whatIfAnswerSchema, whatIfSchema } from '../what-if/index.ts';
+import { day, invoiceWorld } from './test-invoice-world.ts';
 
 const test = suite('history under another plan');
 
@@ -37,7 +36,7 @@ async function lived() {
       ...body,
     });
     const { moment } = await readings.atOnce(context);
-    return whatIfAnswerSchema.parse(await whatIf(context, plan, asked, async () => moment));
+    return whatIfAnswerSchema.parse(await priceUnderPlan(context, plan, asked, async () => moment));
   };
   return { ...world, ask, otherPlan: id, customerId };
 }
