@@ -24,7 +24,7 @@ export const whatIfRoutes = {
         end_time: '2026-02-01T00:00:00.000Z' as never,
         currency: 'usd' as never,
       },
-      names: { subscribed_to: 'plan', 'customer_ids.0': 'cust' },
+      names: { subscribed_to: 'plan', customer_ids: 'cust' },
     },
     handle: (context, { params: { id }, body }) => priceUnderPlan(context, id, body),
   }),

@@ -16,7 +16,7 @@ export const explainingRoutes = {
     params: z.object({ id: referenceSchema('inv') }),
     query: explainQuerySchema,
     response: invoiceExplanationSchema,
-    example: { params: { id: newRecord('inv') as InvoiceId } },
+    example: { params: { id: newRecord('inv') as InvoiceId }, texts: ['line_item_id'] },
     handle: (context, { params: { id }, query }) => explainedInvoice(context, id, query),
   }),
 } satisfies Routes;
