@@ -55,7 +55,6 @@ function specifiedFields(): Map<string, readonly string[]> {
 
 /** Resources and fields that are not served yet. */
 const toCome = [
-  ...['InvoiceLineItem.usage_analytics', 'InvoiceLineItem.usage_breakdown'],
   ...['Tax', 'ScheduledTask'],
 ];
 

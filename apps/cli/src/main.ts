@@ -17,6 +17,7 @@ import { showStatus } from './status.ts';
 import { up } from './up/command.ts';
 import { addUsageCommand } from './usage/command.ts';
 import { discard, rebuild, verify } from './verify.ts';
+import { verifyInvoices } from './verify-invoices.ts';
 import { main as verifyLedger } from './verify-ledger/verify-ledger.ts';
 import { addWebhooksCommand } from './webhooks/command.ts';
 
@@ -56,8 +57,10 @@ addSimulateCommand(program, print);
 program
   .command('verify')
   .description('check every hash chain and derive every row of the read models again from the log')
-  .action(async () => {
-    const isClean = await verify(serverUrls(readSettings()), print);
+  .option('--invoices', 'compute every final invoice again from the log instead', false)
+  .action(async ({ invoices }: { readonly invoices: boolean }) => {
+    const urls = serverUrls(readSettings());
+    const isClean = await (invoices ? verifyInvoices(urls, print) : verify(urls, print));
     if (!isClean) process.exitCode = 1;
   });
 

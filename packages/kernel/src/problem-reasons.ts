@@ -34,6 +34,7 @@ export const problemReasons = {
   no_payment_provider: 'The installation has no provider that takes payments by this method',
   no_longer_kept: 'The events that are asked for are no longer kept',
   no_test_clock: 'The environment has no test clock',
+  not_computed: 'The invoice has no figures yet',
   not_creditable: 'All of the invoice was given back, or nothing is known of its payment yet',
   not_yet_reached: 'The log has not reached the position that is asked for',
   no_draft: 'The invoice is not a draft any more',

@@ -32,6 +32,7 @@ import {
 } from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
+import { type ReratingRoutes, rerating } from './rerating/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type SettingRoutes, settings } from './settings/index.ts';
 import {
@@ -46,6 +47,7 @@ import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type UsageRoutes, usage } from './usage/index.ts';
 import { type WalletRoutes, wallets } from './wallets/index.ts';
+import { type WhatIfRoutes, whatIf } from './what-if/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
@@ -96,6 +98,8 @@ export type ApiRoutes = TenancyRoutes &
   OngoingBalanceRoutes &
   PaymentRoutes &
   CreditNoteRoutes &
+  ReratingRoutes &
+  WhatIfRoutes &
   DocumentRoutes &
   SettingRoutes &
   UsageRoutes &
@@ -172,6 +176,8 @@ const businessModules = ({
   ongoingBalancesModule,
   payments({ provider: paymentProvider }),
   creditNotes,
+  rerating,
+  whatIf,
   documents({ secret: secrets?.documentSecret ?? null }),
   checkpoints,
 ];

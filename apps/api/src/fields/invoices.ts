@@ -28,7 +28,6 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   'NewInvoiceLineCoupon.coupon_id': 'Id of the coupon',
   'InvoiceRecalculation.workflow_id': 'Id of the new invoice',
   'InvoiceRecalculation.run_id': 'Id of the new invoice',
-  expand_by_source: 'Accepted from clients of the public contract; it has no effect',
   finalize: 'Whether it is made final as well',
   InvoiceNumberFormat: 'Form of the date in a number',
   InvoiceConfig: 'Numbers, due dates and finalisation of invoices',

@@ -157,9 +157,9 @@ test('every operation has a summary and a description', () => {
 /**
  * The most that the document may take up for each operation, in bytes as it is served. What several operations share belongs
  * into a component, and what all of them do alike into the introduction. The bodies of subscriptions and invoices are the largest, and
- * most of the latest operations are theirs.
+ * most of the latest operations are theirs; an explanation names every figure.
  */
-const bytesPerOperation = 1_950;
+const bytesPerOperation = 2_000;
 
 test('the document does not grow faster than its operations', () => {
   const document = JSON.parse(written['openapi.json'] ?? '') as Part;

@@ -191,6 +191,15 @@ const filling: Migration = {
   },
 };
 
+/** Readers may ask how far the tables of facts that they read have come, in the moment in which they read them. */
+const fillingPosition: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      grant select (name, version, generation, serving, position) on counterfoil.filling
+         to ${sql.id(readerRole)}`.execute(database);
+  },
+};
+
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
@@ -199,4 +208,5 @@ export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0004_reaction: reaction,
   engine_0005_public_bytes: publicBytes,
   engine_0006_filling: filling,
+  engine_0007_filling_position: fillingPosition,
 };

@@ -204,6 +204,11 @@ export interface FactReads {
   ): Promise<readonly Row[]>;
   /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
   shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
+  /**
+   * The position of the log at which the tables stand in this moment: everything up to it is in them, and nothing after it. Throws
+   * 503 while readers are switched to others.
+   */
+  standing<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
   /** The same as `query` from the tables as they are: nothing is waited for. */
   queryAtOnce<Tables extends object, Row>(
     tables: FactTables<Tables>,

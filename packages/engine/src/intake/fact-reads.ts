@@ -1,6 +1,7 @@
 import { Problem } from '@counterfoil/kernel';
 import type { QueryCreator } from 'kysely';
 import { LRUCache } from 'lru-cache';
+import { schemaName } from '../database/database.ts';
 import { anyStatement } from '../database/statements.ts';
 import { readFailure } from '../decide/problems.ts';
 import type { Place } from '../define/context.ts';
@@ -17,6 +18,7 @@ import { beyondLog } from '../log/position.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import type { ScopedPool } from '../query/scoped-pool.ts';
 import { fillPrefixes } from './fill-batch.ts';
+import { type FillingKey, fillingSchema } from './filling-record.ts';
 import type { FillingTracker } from './filling-tracker.ts';
 import { statementWith } from './given-places.ts';
 
@@ -100,6 +102,7 @@ export function factReads(options: FactReadsOptions): FactReads {
   };
   return {
     shown: async (tables) => String(await shown(tables)),
+    standing: (tables) => standingOf(options, tables, schemaOf(tables)),
     progress: (tables) => progressOf(options, tables),
     queryAtOnce: read,
     filling: schemaOf,
@@ -137,6 +140,26 @@ export const factsFrom =
     });
 
 const nobodyHasSent = new RecentFacts();
+
+/** The position that stands beside the rows of some tables: both are written in one transaction. */
+async function standingOf(
+  { side, caller }: FactReadsOptions,
+  { name }: AnyFactTables,
+  schema: string,
+): Promise<string> {
+  const { rows } = await side.prepared.query<StandingRow>(caller, {
+    name: 'standing_of_facts',
+    text: `select name, version, generation, position from ${schemaName}.filling where name = $1 and serving`,
+    values: [name],
+  });
+  const [row] = rows;
+  if (!row || fillingSchema(row) !== schema) throw notReady();
+  return String(row.position);
+}
+
+interface StandingRow extends FillingKey {
+  readonly position: string | bigint | number;
+}
 
 /** The distance of some tables from the end of the log. */
 async function progressOf(

@@ -1,5 +1,6 @@
 export { askParts, type ShownPart, shownParts } from './ask-parts.ts';
 export { type FactReadSide, type FactsOf, factsFrom, RecentFacts } from './fact-reads.ts';
+export { FactsBesideTaken, withFactsBeside } from './facts-beside.ts';
 export { type FillingTracker, trackFillings } from './filling-tracker.ts';
 export { type Fillings, startFillings } from './fillings.ts';
 export { IntakeWriter, type IntakeWriterOptions } from './intake-writer.ts';

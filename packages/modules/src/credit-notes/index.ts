@@ -5,6 +5,7 @@ import { creditNotePublicEvents } from './public-events.ts';
 import { creditNotesCarriedOut, notesOfSettlements } from './reactions.ts';
 import { creditNoteRoutes } from './routes.ts';
 
+export { assertCorrectable, correctByNote } from './correction.ts';
 export { creditNote } from './credit-note.ts';
 export { creditNoteTable } from './projection.ts';
 export { getCreditNote } from './queries.ts';

@@ -20,7 +20,7 @@ import type { SettlementsCause } from './drafting/cause.ts';
 import type { InvoiceFigures } from './events.ts';
 import type { Invoice } from './invoice.ts';
 import { named } from './lines/line-id.ts';
-import { linesOfParts, type Part, type PartLine, partsOf } from './lines/parts.ts';
+import { type LineOrigin, linesOfParts, type Part, partsOf } from './lines/parts.ts';
 import { taxesOf } from './taxes.ts';
 import type { UsageReading } from './usage-readings.ts';
 
@@ -39,6 +39,14 @@ export type ComputedInvoice = Pick<
   readonly brought?: readonly BroughtAssociation[];
 };
 
+/** The part of an invoice that is taken from elsewhere than from what it bills. */
+export interface TakenFromElsewhere {
+  /** The taxes that are added. */
+  readonly taxes: () => Promise<Bill['taxes']>;
+  /** Tells whether a coupon that is for one invoice can be taken off this one. */
+  readonly claimed: (coupon: CouponData) => Promise<boolean>;
+}
+
 /**
  * Computes an invoice from what subscriptions have settled and what was used: everything but prepaid credits, which are known
  * when it is made final (ADR 44). The same streams and the same usage give the same figures.
@@ -54,16 +62,35 @@ export async function computed(
   claimed: (coupon: CouponData) => Promise<boolean>,
   known: SettledSubscription | null = null,
 ): Promise<Computed> {
+  const taxes = () => taxesOf(context, taxedAs(invoice));
+  const taken = { taxes, claimed };
+  const { figures, position } = await computedWith(context, invoice, read, taken, known);
+  return { ...figures, position };
+}
+
+/** The same, with all that led to each line, by its id. */
+export async function computedWith(
+  context: AskingContext,
+  invoice: ComputedInvoice,
+  read: () => Promise<UsageReading>,
+  { taxes, claimed }: TakenFromElsewhere,
+  known: SettledSubscription | null = null,
+): Promise<{
+  readonly figures: InvoiceFigures;
+  readonly bill: Bill;
+  readonly position: string | null;
+  readonly origins: ReadonlyMap<string, LineOrigin>;
+}> {
   const parts = await partsOf(context, invoice.cause, known);
   const { lines, position } = await linesOfParts(context, parts, read);
   const ids = named(
     invoice.id,
     lines.map(({ line }) => line),
   );
-  const bill: Omit<Bill, 'coupons'> = {
+  const uncouponed: Omit<Bill, 'coupons'> = {
     currency: invoice.currency,
     lines: ids,
-    taxes: await taxesOf(context, taxedAs(invoice)),
+    taxes: await taxes(),
     credits: [],
   };
   const couponed = ids.map(({ id, subscription_id }, index) => ({
@@ -72,30 +99,12 @@ export async function computed(
     subscription_id,
   }));
   const hosts = hostsOf(parts);
-  const isFree = await freeCoupons(hosts, bill, couponed, invoice.id, claimed);
-  const coupons = couponsFor(invoice.id, hosts, couponed, isFree);
-  return { ...figuresOf({ ...bill, coupons }), position };
-}
-
-/**
- * Explains the lines of an invoice for usage: every step of their rating, from the events that were counted to the amount. They are
- * rated again, so that this says nothing that the log does not.
- */
-export async function explained(
-  context: AskingContext,
-  { id, cause }: Pick<ComputedInvoice, 'id' | 'cause'>,
-  read: () => Promise<UsageReading>,
-): Promise<ReadonlyMap<string, NonNullable<PartLine['explanation']>>> {
-  const { lines } = await linesOfParts(context, await partsOf(context, cause), read);
-  const ids = named(
-    id,
-    lines.map(({ line }) => line),
+  const isFree = await freeCoupons(hosts, uncouponed, couponed, invoice.id, claimed);
+  const bill = { ...uncouponed, coupons: couponsFor(invoice.id, hosts, couponed, isFree) };
+  const origins = ids.map(
+    ({ id }, index) => [id as string, existing(lines[index] ?? null, 'line').origin] as const,
   );
-  const steps = ids.flatMap((line, index) => {
-    const explanation = lines[index]?.explanation;
-    return explanation ? [[line.id as string, explanation] as const] : [];
-  });
-  return new Map(steps);
+  return { figures: figuresOf(bill), bill, position, origins: new Map(origins) };
 }
 
 const taxedAs = (invoice: ComputedInvoice) => ({

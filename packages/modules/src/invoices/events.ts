@@ -15,6 +15,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { discountData } from '../coupons/index.ts';
+import { rulesVersionSchema } from '../rating/index.ts';
 import {
   billingReasonSchema,
   invoiceTypeSchema,
@@ -98,6 +99,8 @@ export const lineData = z.object({
   period_start: instant.nullable(),
   period_end: instant.nullable(),
   commitment: commitmentData.nullable(),
+  /** The version of the rules of rating by which usage came to its amount; absent for anything else. */
+  rules: rulesVersionSchema.optional(),
   metadata: metadataSchema,
   line_discount: figure,
   invoice_discount: figure,

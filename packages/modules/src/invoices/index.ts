@@ -7,6 +7,7 @@ import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { editingRoutes } from './editing/routes.ts';
+import { explainingRoutes } from './explaining/routes.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { finalization } from './finalizing/finalization.ts';
 import { creditsCaptured } from './finalizing/reactions.ts';
@@ -28,10 +29,19 @@ import { thresholdLooks } from './thresholds/look.ts';
 import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
-export { payableBy } from './amounts.ts';
+export { figuresOf, netOf as invoiceNet, payableBy } from './amounts.ts';
 export type { Collecting } from './at-once/collecting.ts';
 export { invoicingWith } from './at-once/invoicing.ts';
+export {
+  type ComputedAgain,
+  computedAgain,
+  type UsageAt,
+  usageAt,
+} from './computing-again/again.ts';
+export { recordedInvoice } from './computing-again/recorded.ts';
 export { invoicedUnder, isBilled, periodInvoiceId } from './drafting/cause.ts';
+export type { InvoiceFigures, InvoiceLine } from './events.ts';
+export { draftCorrection } from './given/correction.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -40,8 +50,12 @@ export {
   invoice,
   paymentStatusOf,
 } from './invoice.ts';
+export { chargeOf } from './lines/charge-of.ts';
+export { linesOfSettlement } from './lines/settlement-lines.ts';
 export { type OwedMoney, owedOn } from './owed.ts';
+export { afterwards, comingEvents } from './preview/coming.ts';
 export { invoiceTable } from './projection.ts';
+export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
 export {
@@ -80,6 +94,7 @@ const routes = {
   ...editingRoutes,
   ...recalculationRoutes,
   ...previewRoutes,
+  ...explainingRoutes,
   ...invoiceSummaryRoutes,
 };
 

@@ -4,12 +4,13 @@ import {
   type Routes,
   route,
   searchExample,
-  unused,
   withETag,
 } from '@counterfoil/engine/define';
 import { referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { invoiceExpansion } from './expansion.ts';
+import { withLineUsage } from './line-usage/line-usage.ts';
+import { asksForUsage, lineUsageParameters } from './line-usage/schema.ts';
 import { invoiceTable } from './projection.ts';
 import { getInvoice, searchInvoices } from './queries.ts';
 import { invoiceSchema } from './schema.ts';
@@ -59,11 +60,12 @@ export const invoiceRoutes = {
     status: 200,
     permission: 'invoice:read',
     params: idParameters,
-    query: z.object({ expand, expand_by_source: unused, group_by: unused }),
+    query: z.object({ expand, ...lineUsageParameters }),
     response: invoiceSchema,
     handle: async (context, { params: { id }, query }) => {
       const { resource, revision } = await getInvoice(context, id, query.expand);
-      return withETag(resource, revision);
+      const shown = asksForUsage(query) ? await withLineUsage(context, resource, query) : resource;
+      return withETag(shown, revision);
     },
   }),
 } satisfies Routes;

@@ -9,6 +9,7 @@ import { couponSchema } from '../coupons/index.ts';
 import { customerSchema } from '../customers/index.ts';
 import { subscriptionSchema } from '../subscriptions/index.ts';
 import { taxRateSchema } from '../taxes/index.ts';
+import { usageOfGroupSchema, usageOfSourceSchema } from './line-usage/schema.ts';
 import {
   billingReasonSchema,
   invoiceStatusSchema,
@@ -66,6 +67,14 @@ export const invoiceLineSchema = z
     period_start: instantOrNull,
     period_end: instantOrNull,
     commitment_info: commitmentInfoSchema.nullable(),
+    usage_analytics: z
+      .array(usageOfSourceSchema)
+      .nullable()
+      .meta({ description: 'Usage by source; null unless it is asked for' }),
+    usage_breakdown: z
+      .array(usageOfGroupSchema)
+      .nullable()
+      .meta({ description: 'Usage in groups; null unless they are asked for' }),
     metadata: metadataSchema,
   })
   .meta({ id: 'InvoiceLineItem' });

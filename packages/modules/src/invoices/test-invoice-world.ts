@@ -1,11 +1,13 @@
 import type { AnyRoute, Reaction } from '@counterfoil/engine/define';
 import {
+  type AnyAggregate,
   type DecimalText,
   type Instant,
   instantOf,
   invariant,
   millisecondsOf,
   Problem,
+  type Span,
 } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import type { MemoryWorld, RawInput } from '@counterfoil/testkit';
@@ -21,6 +23,7 @@ import { creditsOfSettlements, subscription, subscriptions } from '../subscripti
 import { taxAssociations } from '../tax-associations/index.ts';
 import { taxAssociation, taxes, taxRate } from '../taxes/index.ts';
 import { wallet, wallets } from '../wallets/index.ts';
+import type { UsageAt } from './computing-again/again.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
@@ -48,6 +51,7 @@ export const day = (month: number, date: number, hour = 0): Instant =>
 interface Call {
   readonly customerId: string;
   readonly at: Instant;
+  readonly source?: string;
 }
 
 /** The routes of everything that invoices are made of. */
@@ -64,8 +68,8 @@ export const routesAround: Readonly<Record<string, AnyRoute>> = Object.assign(
  * A world with a customer, who is taxed at ten percent, and a plan of a hundred dollars a month in advance and calls at two cents up
  * to a thousand and one above, of which a hundred a month are free (E 31). The time is the start of 2026.
  */
-export async function invoiceWorld() {
-  const world = memoryWorld(invoiceAggregates);
+export async function invoiceWorld(others: readonly AnyAggregate[] = []) {
+  const world = memoryWorld([...invoiceAggregates, ...others]);
   const calls: Call[] = [];
   const usage = usageOf(calls);
   const reactions = reactionsWith(usage);
@@ -89,6 +93,8 @@ export async function invoiceWorld() {
     world,
     calls,
     readings: usage,
+    /** The calls that were noted up to a position: there is one after each. */
+    usageAt: usageAtOf(calls),
     customerId: made.id,
     ...sold,
     call,
@@ -124,10 +130,10 @@ export async function invoiceWorld() {
         ...body,
       }),
     /** So many calls, each a minute after the one before. */
-    use: (count: number, from: Instant): void => {
+    use: (count: number, from: Instant, source = ''): void => {
       for (let number = 0; number < count; number += 1) {
         const at = instantOf(millisecondsOf(from) + number * 60_000);
-        calls.push({ customerId: made.id, at });
+        calls.push({ customerId: made.id, at, source });
       }
     },
     /** The clock at a later instant, with everything done that comes by then, in order. */
@@ -198,26 +204,66 @@ async function soldPlan(post: (name: string, body: object) => Promise<{ readonly
   return { planId, meterId, basePriceId: base.id };
 }
 
+type Stretches = readonly { readonly customerIds: readonly string[]; readonly span: Span }[];
+
+const callsIn = (calls: readonly Call[], stretches: Stretches): readonly Call[] =>
+  stretches.flatMap(({ customerIds, span }) =>
+    calls.filter(
+      ({ customerId, at }) => customerIds.includes(customerId) && span.start <= at && at < span.end,
+    ),
+  );
+
+/** The number of calls; by their source where there are groups. */
+function countOf(calls: readonly Call[], stretches: Stretches, groupings: readonly unknown[]) {
+  const counted = callsIn(calls, stretches);
+  const inGroup = (group: readonly string[], events: number) => ({
+    ...{ group, events, windows: [] },
+    value: String(events) as DecimalText,
+  });
+  if (groupings.length === 0) return [inGroup([], counted.length)];
+  const sources = Map.groupBy(counted, ({ source = '' }) => source);
+  return [...sources].map(([source, same]) => inGroup([source], same.length));
+}
+
 /** Usage that is counted as it was noted, without tables. */
 function usageOf(calls: readonly Call[]): UsageReadings {
   const reading: UsageReadings['byNow'] = async (context) => ({
     context,
     moment: {
       position: String(calls.length),
-      usageIn: async (_context, { stretches }) => {
-        const counted = stretches.flatMap(({ customerIds, span }) =>
-          calls.filter(
-            ({ customerId, at }) =>
-              customerIds.includes(customerId) && span.start <= at && at < span.end,
-          ),
-        );
-        const value = String(counted.length) as DecimalText;
-        return [{ group: [], value, events: counted.length, windows: [] }];
-      },
+      usageIn: async (_context, { stretches, groupings }) => countOf(calls, stretches, groupings),
     },
   });
   return { atOnce: reading, byNow: reading };
 }
+
+const usageAtOf =
+  (calls: readonly Call[]): UsageAt =>
+  (position) => {
+    const then = () => calls.slice(0, Number(position));
+    return {
+      inStretches: async (_context, { stretches, groupings }) =>
+        countOf(then(), stretches, groupings),
+      async *events(_context, { stretches }, after = null) {
+        const all = callsIn(then(), stretches).toSorted((left, right) =>
+          left.at < right.at ? -1 : 1,
+        );
+        for (const { at } of all) {
+          if (after !== null && at <= after.at) continue;
+          const event_id = `call at ${at}`;
+          yield {
+            at,
+            event_id,
+            position: '1',
+            number: 0,
+            account: '1',
+            source: null,
+            properties: {},
+          };
+        }
+      },
+    };
+  };
 
 const streamsOf = ({ store }: MemoryWorld, category: string): readonly string[] => [
   ...new Set(

@@ -6,13 +6,18 @@ import { usageTables } from '../usage/index.ts';
 export interface UsageReading {
   readonly context: AskingContext;
   readonly moment: RatingMoment;
+  /** Tells whether the reads show usage up to the position by now and nothing after it; absent: they do at any time. */
+  readonly isStill?: () => Promise<boolean>;
 }
 
 /** The ways in which an invoice reads usage. */
 export interface UsageReadings {
   /** As far as it was counted by now: for drafts. */
   readonly atOnce: (context: AskingContext) => Promise<UsageReading>;
-  /** Everything that is in the log by now: for what is made final. Throws 503 while usage is counted behind it. */
+  /**
+   * Everything that is in the log by now: for what is made final. The position is that of the tables in that moment. Throws 503 while usage
+   * is counted behind it.
+   */
   readonly byNow: (context: AskingContext) => Promise<UsageReading>;
 }
 
@@ -24,7 +29,13 @@ export const usageOfTables: UsageReadings = {
   }),
   byNow: async (context) => {
     const facts = await context.factsByNow();
-    const position = await facts.shown(usageTables);
-    return { context: askingWith(context, facts), moment: { position } };
+    const shown = await facts.shown(usageTables);
+    const standing = await facts.standing(usageTables);
+    return {
+      context: askingWith(context, facts),
+      // Between where they stand and what they show the log has no usage.
+      moment: { position: BigInt(standing) > BigInt(shown) ? standing : shown },
+      isStill: async () => (await facts.standing(usageTables)) === standing,
+    };
   },
 };

@@ -20,7 +20,7 @@ const stampsOf = (invoice: RecordStamps) => ({
 
 /** A line of an invoice as the API shows it. */
 export function invoiceLineView(invoice: Invoice, line: InvoiceLine): InvoiceLineResource {
-  const { id, kind, free_quantity, credits, tax, commitment, ...rest } = line;
+  const { id, kind, free_quantity, credits, tax, commitment, rules: _rules, ...rest } = line;
   const { line_discount, invoice_discount, ...shown } = rest;
   return {
     id,
@@ -46,6 +46,8 @@ export function invoiceLineView(invoice: Invoice, line: InvoiceLine): InvoiceLin
       computed_overage_amount: commitment.overage,
       computed_true_up_amount: commitment.true_up,
     },
+    usage_analytics: null,
+    usage_breakdown: null,
   };
 }
 

@@ -8,6 +8,7 @@ export {
   type RulesVersion,
   rate,
   rateCommitment,
+  rulesVersionSchema,
 } from './rate.ts';
 export type {
   Allowance,

@@ -1,4 +1,5 @@
 import type { Currency, DecimalText } from '@counterfoil/kernel';
+import { z } from 'zod';
 import { explainByFirstRules, type LineExplanation } from './first-rules.ts';
 import type { RatingRequest } from './request.ts';
 import {
@@ -16,6 +17,9 @@ const rules = {
 } as const;
 
 export type RulesVersion = keyof typeof rules;
+
+/** A version of the rules, as records keep it. */
+export const rulesVersionSchema = z.literal(1) satisfies z.ZodType<RulesVersion>;
 
 /** The rules that new lines are rated by. */
 export const currentRules: RulesVersion = 1;

@@ -34,6 +34,7 @@ import { taxesOfSubscription } from './taxes/reactions.ts';
 import { watchedThresholds } from './thresholds/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
+export { type ChargeTerms, chargeTermsOf } from './billing/charge-terms.ts';
 export {
   type RatedSettlement,
   type RatedStretch,
@@ -46,13 +47,16 @@ export {
   subscriptionsPaidBy,
   unbilledUsage,
 } from './billing/unbilled.ts';
+export { withPrices } from './billing/with-prices.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
+export { prepareOrder } from './creation/prepare.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
 export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
 export {
   cancelSubscription,
+  createSubscription,
   endUnpaid,
   noteFirstPayment,
   noteInvoiced,
@@ -62,10 +66,10 @@ export {
 export { grantsOf } from './entitlements/grants.ts';
 export { isInherited, payerOf, usersOf } from './families/family.ts';
 export type { Invoicing, Recorded, ShownInvoice } from './invoicing.ts';
-export type { LineData } from './lines/line.ts';
+export type { LineData, SoldPrice } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';
-export { subscriptionSchema } from './schema.ts';
+export { createSubscriptionSchema, subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
 export {
   type AwaitedSettlement,
@@ -79,6 +83,7 @@ export { periodNumberAt } from './time/cycle.ts';
 export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
 export { waitsForPayment } from './values.ts';
+export { lineItemView } from './view.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({

@@ -31,8 +31,12 @@ import { usageVoid } from './voids/usage-void.ts';
 import { usageWatch } from './watches/usage-watch.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
+export { type Grouping, groupingsOf } from './analytics/breakdown.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
+export { groupingsMaximum, type UsageShare, usageShares } from './analytics/usage-shares.ts';
+export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
+export { UsageAsOf } from './as-of/usage-as-of.ts';
 export { notePaidUsage, type PaidUsage, paidUsage } from './balances/paid-usage.ts';
 export { watchedBalances } from './balances/watched-balances.ts';
 export {
@@ -45,6 +49,7 @@ export {
 } from './current/current-usage.ts';
 export { conflicting, type Ingesting, identifiedEvent, ingest } from './ingestion.ts';
 export { KnownLookups } from './known-lookups.ts';
+export { listKeySchema } from './list-place.ts';
 export { RecentUsage } from './recent-usage.ts';
 export * from './reservations/index.ts';
 export { usageTables } from './tables.ts';

@@ -76,6 +76,8 @@ export class Records {
         return this.#voidInvoice();
       case 'inv_line':
         return this.#invoiceLine();
+      case 'sold_line':
+        return this.#soldLine();
       case 'pay_waiting':
         return this.#waitingPayment();
       case 'cn_draft':
@@ -173,8 +175,8 @@ export class Records {
     });
   }
 
-  /** The opening invoice of a subscription, which is void. */
-  async #voidInvoice(): Promise<Shown> {
+  /** The id of the opening invoice of a subscription, which is final. */
+  async #openingInvoice(): Promise<string> {
     const { id } = await this.record('subs');
     const path = `/invoices?subscription_id=${id}&invoice_status=FINALIZED`;
     const found = async () => (await this.tenant.call('GET', path)).body.items?.[0];
@@ -182,9 +184,20 @@ export class Records {
       async () => (await found()) !== undefined,
       () => `the invoice of ${id} never came`,
     );
-    const { id: invoiceId } = await found();
-    const { invoice } = await this.create(`/invoices/${invoiceId}/void`, {});
+    return (await found()).id;
+  }
+
+  /** The same, which is void. */
+  async #voidInvoice(): Promise<Shown> {
+    const { invoice } = await this.create(`/invoices/${await this.#openingInvoice()}/void`, {});
     return invoice;
+  }
+
+  /** A line of such an invoice, under a price that was sold. */
+  async #soldLine(): Promise<Shown> {
+    const { line_items } = await this.tenant.ok('GET', `/invoices/${await this.#openingInvoice()}`);
+    const [line] = line_items as readonly Shown[];
+    return line ?? {};
   }
 
   /** A line of an invoice that is final and not paid. */

@@ -31,6 +31,7 @@ import type { InvoiceFigures, TakenCredits } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { invoiceSequence, numberTaken, sequenceId, shownNumber, takeNumber } from '../sequence.ts';
 import type { UsageReadings } from '../usage-readings.ts';
+import { atOnePosition } from './at-one-position.ts';
 import { planOf } from './plan.ts';
 
 /**
@@ -66,8 +67,9 @@ async function figuresAt(context: WorkContext, draft: Invoice, usage: UsageReadi
   const { cause } = draft;
   if (cause.kind !== 'settlements') return figuresIn(draft);
   await takeAllDue(context, cause);
-  const read = () => usage.byNow(context);
-  return computed(context, { ...draft, cause }, read, claimFor(context, draft.id));
+  return atOnePosition(context, usage, (read) =>
+    computed(context, { ...draft, cause }, read, claimFor(context, draft.id)),
+  );
 }
 
 /** Commands in which a subscription takes what is due at most: each takes many steps. */

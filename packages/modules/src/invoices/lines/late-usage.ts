@@ -15,6 +15,10 @@ export const lookedBack = 3;
 export interface LateLine {
   readonly line: UnnamedLine;
   readonly settled: Settled;
+  /** All of its usage as it is now. */
+  readonly rated: RatedSettlement;
+  /** The lines that have billed it so far. */
+  readonly billed: readonly InvoiceLine[];
 }
 
 /** The settlements of usage before and after one, without those by amount. */
@@ -57,7 +61,8 @@ export async function lateLines(
     const before = await billedByAmount(context, byAmountOf(by_amount, settlement));
     const billed = [...before, ...billedIn(own, later)];
     const gone = vanished(settlement, subscription_id, now, billed);
-    late.push(...differences([...now, ...gone], billed).map((line) => ({ line, settled })));
+    const found = differences([...now, ...gone], billed);
+    late.push(...found.map((line) => ({ line, settled, rated, billed: billedFor(line, billed) })));
   }
   return late;
 }
@@ -99,10 +104,10 @@ function differences(
   billed: readonly InvoiceLine[],
 ): readonly UnnamedLine[] {
   const ofLines = Map.groupBy(now, keyOf);
-  return [...ofLines].flatMap(([key, same]) => {
+  return [...ofLines.values()].flatMap((same) => {
     const [first] = same;
     if (!first) return [];
-    const before = billed.filter((line) => keyOf(line) === key);
+    const before = billedFor(first, billed);
     const amount = sumOf(same, 'amount').minus(sumOf(before, 'amount'));
     if (amount.eq(zero)) return [];
     return {
@@ -115,6 +120,12 @@ function differences(
     };
   });
 }
+
+/** The lines that have billed the same line of the subscription for the same time. */
+const billedFor = (
+  line: Parameters<typeof keyOf>[0],
+  billed: readonly InvoiceLine[],
+): readonly InvoiceLine[] => billed.filter((each) => keyOf(each) === keyOf(line));
 
 type Figures = Pick<InvoiceLine, 'amount' | 'quantity'>;
 

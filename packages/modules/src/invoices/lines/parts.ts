@@ -1,6 +1,5 @@
 import type { AskingContext } from '@counterfoil/engine/define';
 import { existing } from '@counterfoil/kernel';
-import type { RatedLine } from '../../rating/index.ts';
 import {
   type DividedCredit,
   type LineData,
@@ -128,10 +127,20 @@ async function linesBefore(
   return new Map([...earlier.lines, ...lines]);
 }
 
-/** A line of an invoice, with what decides about its coupons, and with every step to its amount where that is for usage. */
+/** The origin of a line: a settlement with its usage rated, and for usage that came late the lines that have billed it before. */
+export interface LineOrigin {
+  readonly settled: Settled;
+  readonly rated: RatedSettlement;
+  /** Null for a line that bills its settlement for the first time. */
+  readonly billed: readonly InvoiceLine[] | null;
+  /** The credit that a later settlement gave of its charge; null for any other line. */
+  readonly credit: DividedCredit | null;
+}
+
+/** A line of an invoice, with what decides about its coupons, and with all that led to it. */
 export interface PartLine {
   readonly line: UnnamedLine;
-  readonly explanation: RatedLine['explanation'] | null;
+  readonly origin: LineOrigin;
   readonly of: Omit<CouponedLine, 'id' | 'subscription_id'>;
 }
 
@@ -155,13 +164,13 @@ export async function linesOfParts(
   for (const part of parts) {
     const billed = await billedByAmount(context, part.billed);
     lines.push(...linesIn(part, await rate(part.settled), billed));
-    for (const { line, settled } of await lateLines(
+    for (const { line, ...origin } of await lateLines(
       context,
       part.subscription.id,
       part.around,
       rate,
     )) {
-      lines.push({ line, of: placeOf(line, settled), explanation: null });
+      lines.push({ line, of: placeOf(line, origin.settled), origin: { ...origin, credit: null } });
     }
   }
   return { lines, position: (reading as UsageReading | null)?.moment.position ?? null };
@@ -177,27 +186,18 @@ function linesIn(
 ): readonly PartLine[] {
   const { settlement, lines } = settled;
   const placed = { lines, subscription_id: subscription.id };
-  const back = credits.map(({ credit, beyond }) => creditLine(placed, credit, beyond));
   const all = linesOfSettlement({ ...placed, settlement, rated });
-  const own = lessBilled(all, billed, isLast(settlement));
-  return [...own, ...back].map((line) => ({
+  const own = lessBilled(all, billed, isLast(settlement)).map((line) => ({ line, credit: null }));
+  const back = credits.map((credit) => ({
+    line: creditLine(placed, credit.credit, credit.beyond),
+    credit,
+  }));
+  return [...own, ...back].map(({ line, credit }) => ({
     line,
     of: placeOf(line, settled),
-    explanation: explanationOf(line, rated),
+    origin: { settled, rated, billed: null, credit },
   }));
 }
-
-/** The rating of the stretch of usage that a line is for; null for any other line. */
-const explanationOf = (
-  { kind, subscription_line_item_id, period_start }: UnnamedLine,
-  { stretches }: RatedSettlement,
-): PartLine['explanation'] => {
-  if (kind !== 'usage' && kind !== 'overage') return null;
-  const own = stretches.find(
-    ({ line, span }) => line.id === subscription_line_item_id && span.start === period_start,
-  );
-  return own?.net.explanation ?? null;
-};
 
 /** Everything about a line and its settlement that decides about coupons. */
 function placeOf(line: UnnamedLine, { settlement, lines }: Settled): PartLine['of'] {

@@ -1,6 +1,5 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { explained } from '../computing.ts';
 import { day, invoiceWorld } from '../test-invoice-world.ts';
 
 const test = suite('lines of invoices');
@@ -64,29 +63,6 @@ test('a commitment for a year knows what earlier months have used of it (E 14.3)
   assert.equal(
     (await invoices()).map(({ lines }) => lines.map(({ kind, amount }) => `${kind} ${amount}`)),
     [['fixed 100'], ['usage 22', 'fixed 100'], ['usage 8', 'overage 28', 'fixed 100']],
-  );
-});
-
-test('every step to the amount of a line of usage can be told', async () => {
-  const { create, use, pass, invoices, request, readings } = await invoiceWorld();
-  await create();
-  use(1300, day(1, 3));
-  await pass(day(2, 1, 3));
-  const [, cycle] = await invoices();
-  assert.ok(cycle?.cause.kind === 'settlements');
-  const { cause } = cycle;
-  const context = request();
-  const steps = await explained(context, { ...cycle, cause }, () => readings.byNow(context));
-  assert.equal([...steps.keys()], [cycle.lines[0]?.id]);
-  const [explanation] = steps.values();
-  assert.ok(explanation?.kind === 'usage' && explanation.charge.kind === 'plain');
-  assert.equal(
-    [
-      explanation.quantity.metered_by.events,
-      explanation.quantity.billable,
-      explanation.total.amount,
-    ],
-    [1300, '1200', '22'],
   );
 });
 

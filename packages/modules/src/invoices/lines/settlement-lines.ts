@@ -121,6 +121,7 @@ function usageLine(settled: BilledSettlement, stretch: RatedStretch, billed: Bil
     free_quantity: free,
     amount: billed.amount,
     commitment: commitmentOf(stretch),
+    rules: stretch.net.explanation.rules,
     metadata: { description: `${nameOf(line)} (Usage Charge)` },
   };
 }

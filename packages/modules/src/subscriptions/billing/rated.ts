@@ -1,6 +1,6 @@
 import type { AskingContext } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, type Span, textOf, zero } from '@counterfoil/kernel';
-import type { RatedCommitment } from '../../rating/index.ts';
+import type { RatedCommitment, RulesVersion } from '../../rating/index.ts';
 import type { usageInStretches } from '../../usage/index.ts';
 import { usersOf } from '../families/family.ts';
 import type { LineData } from '../lines/line.ts';
@@ -34,6 +34,8 @@ export interface RatingMoment {
   readonly position: string;
   /** Tells usage in another way than by its tables. */
   readonly usageIn?: typeof usageInStretches;
+  /** The version of the rules that rate; absent: those of today. */
+  readonly rules?: RulesVersion;
 }
 
 /**

@@ -35,6 +35,7 @@ export {
   type PlanSide,
   restOf,
 } from './plan-change.ts';
+export { prorated } from './proration.ts';
 export {
   type Settlement,
   type SettlementCause,

@@ -91,15 +91,18 @@ export async function ratedCommitment(
   const earlier = await usedBefore(context, charging, all, span.start);
   const { currency } = charging.state;
   const rated = (which: 'gross' | 'net') =>
-    rateCommitment({
-      currency,
-      committed: all.committed,
-      overage_factor: all.overage_factor,
-      prior: sumOf(earlier.map((each) => each[which].amount)),
-      // The rest is charged when the period is closed.
-      trues_up: charging.isClosing === true && all.true_up,
-      lines: lines.map((line) => ({ line_id: line.line_id, amount: line[which] })),
-    });
+    rateCommitment(
+      {
+        currency,
+        committed: all.committed,
+        overage_factor: all.overage_factor,
+        prior: sumOf(earlier.map((each) => each[which].amount)),
+        // The rest is charged when the period is closed.
+        trues_up: charging.isClosing === true && all.true_up,
+        lines: lines.map((line) => ({ line_id: line.line_id, amount: line[which] })),
+      },
+      charging.rules,
+    );
   return { gross: rated('gross'), net: rated('net') };
 }
 

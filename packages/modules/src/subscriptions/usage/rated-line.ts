@@ -14,9 +14,10 @@ import {
   type AllowanceRhythm,
   type LineCommitment,
   type RatedLine,
+  type RulesVersion,
   rate,
 } from '../../rating/index.ts';
-import { usageInStretches } from '../../usage/index.ts';
+import { type UsageStretch, usageInStretches } from '../../usage/index.ts';
 import type { User } from '../families/family.ts';
 import type { LineData } from '../lines/line.ts';
 import { unbilledPauses } from '../pauses/pause.ts';
@@ -42,11 +43,15 @@ export interface Charging {
   readonly isClosing?: boolean;
   /** Tells usage in another way than by its tables. */
   readonly usageIn?: typeof usageInStretches;
+  /** The version of the rules that rate; absent: those of today. */
+  readonly rules?: RulesVersion;
 }
 
 /** A line of usage as it is rated: gross, and without what is free. */
 export interface RatedUsage {
   readonly counted: MeterRecord;
+  /** The stretches of its time in which usage counts, and whose. */
+  readonly stretches: readonly UsageStretch[];
   readonly gross: RatedLine;
   readonly net: RatedLine;
 }
@@ -83,14 +88,20 @@ export async function ratedUsage(
   };
   const usage = await plainUsage(context, measured, span);
   const commitment = commitments?.gross ?? null;
-  const gross = rate({ ...request, usage, allowance: null, commitment });
+  const stretches = measured.stretchesIn(span);
+  const gross = rate({ ...request, usage, allowance: null, commitment }, charging.rules);
   const allowance = allowances.get(counted.id) ?? null;
   // What is committed to for each window is paid for, free or not.
-  if (allowance === null || commitment?.kind === 'windowed') return { counted, gross, net: gross };
+  if (allowance === null || commitment?.kind === 'windowed') {
+    return { counted, stretches, gross, net: gross };
+  }
   const rhythm = rhythmOf(state, span, allowance, charging.billing);
   const rest = await usageUnder(context, measured, span, allowance, rhythm);
-  const net = rate({ ...request, allowance, usage: rest, commitment: commitments?.net ?? null });
-  return { counted, gross, net };
+  const net = rate(
+    { ...request, allowance, usage: rest, commitment: commitments?.net ?? null },
+    charging.rules,
+  );
+  return { counted, stretches, gross, net };
 }
 
 /**

@@ -1,0 +1,47 @@
+import { reaction } from '@counterfoil/engine/define';
+import { type DecimalText, decimal, existing, Problem, textOf } from '@counterfoil/kernel';
+import { correctByNote } from '../credit-notes/index.ts';
+import { draftCorrection, invoice } from '../invoices/index.ts';
+import {
+  type Correction,
+  documentsOf,
+  invoiceRerating,
+  isMore,
+  refuseCorrection,
+} from './invoice-rerating.ts';
+
+/** The lines that cost less, as a credit note gives them back. */
+export const noteLinesOf = (corrections: readonly Correction[]) =>
+  corrections
+    .filter((each) => !isMore(each))
+    .map(({ line_id, net }) => ({ line_id, amount: textOf(decimal(net).neg()) as DecimalText }));
+
+/**
+ * The documents that mend an invoice: a credit note for lines that cost less, an invoice for lines that cost more. A note that the invoice
+ * does not take, because other notes were faster, is noted.
+ */
+export const correctionsDocumented = reaction(invoiceRerating, {
+  name: 'documents of a correction',
+  on: {
+    RerateApplied: async ({ aggregate_id, data }, context) => {
+      const { number, corrections, memo } = data;
+      const original = existing(await context.load(invoice, aggregate_id), 'invoice');
+      const { noteId, invoiceId } = documentsOf(aggregate_id, number);
+      const more = corrections.filter(isMore);
+      if (more.length > 0) {
+        await draftCorrection(context, invoiceId, original, {
+          lines: more.map(({ net, ...line }) => ({ ...line, amount: net })),
+          memo,
+        });
+      }
+      const lines = noteLinesOf(corrections);
+      if (lines.length === 0) return;
+      try {
+        await correctByNote(context, noteId, original, { lines, memo });
+      } catch (error) {
+        if (!(error instanceof Problem) || error.code === 'service_unavailable') throw error;
+        await context.execute(invoiceRerating, aggregate_id, refuseCorrection(number, error));
+      }
+    },
+  },
+});
