@@ -172,7 +172,7 @@ async function excessOf(context: ReactionContext, state: Payment): Promise<Decim
 
 /**
  * Gives the customer the rest of a payment: credits go back to the lots that paid with them, money becomes credits that
- * were paid for. An archived customer without a wallet gets none; the payment shows what is left.
+ * were paid for.
  */
 async function giveExcess(
   context: ReactionContext,
@@ -216,22 +216,35 @@ async function giveParts(
   );
 }
 
-/** Credits that a wallet has paid an invoice with go back to their lots when it becomes void (D60); closed, their money goes to another. */
+/**
+ * Credits that a wallet has paid an invoice with go back to their lots when it becomes void (D60), or when the order that it was for was
+ * dead; of a closed wallet their money goes to another.
+ */
 export const creditsOfVoid = reaction(invoice, {
   name: 'payments of a void invoice',
   on: {
-    InvoiceVoided: async ({ aggregate_id: id }, context) => {
-      const state = existing(await context.load(invoice, id), 'invoice');
-      for (const { payment_id, amount } of creditsOn(state)) {
-        const paid = existing(await context.load(payment, payment_id), 'payment');
-        const end = existing(paymentIn(state, payment_id) ?? null, 'payment of the invoice');
-        // What went back before was the beginning of it, and its excess is the end.
-        const before = decimal(end.amount).minus(decimal(end.excess)).minus(decimal(amount));
-        await giveParts(context, paid, textOf(before), amount, 'INVOICE_VOID_REFUND');
-      }
+    InvoiceVoided: ({ aggregate_id }, context) =>
+      giveCreditsBack(context, aggregate_id, 'INVOICE_VOID_REFUND'),
+    PurchaseEnded: async ({ aggregate_id, data: { end } }, context) => {
+      if (end === 'dead') await giveCreditsBack(context, aggregate_id, 'INVOICE_PAYMENT');
     },
   },
 });
+
+async function giveCreditsBack(
+  context: ReactionContext,
+  invoiceId: string,
+  reason: EntryDetails['reason'],
+): Promise<void> {
+  const state = existing(await context.load(invoice, invoiceId), 'invoice');
+  for (const { payment_id, amount } of creditsOn(state)) {
+    const paid = existing(await context.load(payment, payment_id), 'payment');
+    const end = existing(paymentIn(state, payment_id) ?? null, 'payment of the invoice');
+    // What went back before was the beginning of it, and its excess is the end.
+    const before = decimal(end.amount).minus(decimal(end.excess)).minus(decimal(amount));
+    await giveParts(context, paid, textOf(before), amount, reason);
+  }
+}
 
 type PaymentOutcome = Outcome<PaymentState, PaymentEvent>;
 

@@ -178,4 +178,27 @@ test('what is reversed beside a refund, a void or a credit note goes back once',
   }
 });
 
+test('whenever a customer is archived, the money that is theirs lies in a wallet', async () => {
+  for (let number = 1, isWhole = false; !isWhole; number += 1) {
+    const made = await paidInvoice();
+    const { world, id, call, customerId, settle, prepaid, makeVoid, stateOf } = made;
+    const by = made.another();
+    const archive = () => call('DELETE /customers/{id}', { params: { id: customerId }, by });
+    const append = world.store.append.bind(world.store);
+    let count = 0;
+    world.store.append = async (...given) => {
+      count += 1;
+      if (count === number) await archive().catch(() => undefined);
+      return append(...given);
+    };
+    await makeVoid(id).catch((error: unknown) => assert.instance(error, Problem));
+    isWhole = count < number;
+    world.store.append = append;
+    await settle();
+    // Archived before it is asked: then it is refused, and the money stays on the invoice.
+    const { invoice_status } = await stateOf(id);
+    assert.equal(await prepaid(), invoice_status === 'VOIDED' ? ['100'] : [], `append ${number}`);
+  }
+});
+
 test.run();

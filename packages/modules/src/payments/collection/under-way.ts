@@ -1,7 +1,7 @@
 import { type CommandContext, where } from '@counterfoil/engine/define';
 import { type DecimalText, zeroText } from '@counterfoil/kernel';
 import { amountsOf, type Invoice, paymentIn } from '../../invoices/index.ts';
-import { isOpen, type Payment, payment } from '../payment.ts';
+import { type Payment, payment } from '../payment.ts';
 import { paymentTable } from '../projection.ts';
 import { restOf } from './plan.ts';
 
@@ -27,13 +27,29 @@ export async function collectable(
   );
   const unknown = ids.filter((id) => paymentIn(state, id) === undefined);
   const states = await Promise.all(unknown.map((id) => context.load(payment, id)));
-  const coming = states.flatMap((each) => (each && isComing(each) ? [each] : []));
+  const coming = states.flatMap((each) => (each ? comingBy(each) : []));
   return restOf(amountsOf(state).amount_remaining, coming);
 }
 
-/** Tells whether the money of a payment is on its way, or there without its invoice knowing. */
-const isComing = (state: Payment): boolean =>
-  isOpen(state) ? state.payment_status !== 'INITIATED' : isUntold(state);
-
-const isUntold = ({ payment_status, applied }: Payment): boolean =>
-  payment_status === 'SUCCEEDED' && applied === null;
+/** The money of a payment that is on its way, or there without the invoice knowing. */
+function comingBy({
+  payment_status,
+  amount,
+  applied,
+}: Payment): readonly { readonly amount: DecimalText }[] {
+  switch (payment_status) {
+    case 'PENDING':
+    case 'PROCESSING':
+      return [{ amount }];
+    case 'SUCCEEDED':
+      return [{ amount: applied?.to_destination ?? amount }];
+    case 'INITIATED':
+    case 'FAILED':
+    case 'PARTIALLY_REFUNDED':
+    case 'REFUNDED':
+    case 'VOIDED':
+      return [];
+    default:
+      return payment_status satisfies never;
+  }
+}
