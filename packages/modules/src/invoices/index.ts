@@ -44,6 +44,7 @@ export { type OwedMoney, owedOn } from './owed.ts';
 export { invoiceTable } from './projection.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
+export { totalOf } from './settling/credited.ts';
 export {
   type AskedNote,
   applyNote,
@@ -51,7 +52,6 @@ export {
   noteOn,
   noteOrProblem,
   reverseAdjustment,
-  totalOf,
 } from './settling/notes.ts';
 export {
   creditsOn,

@@ -16,7 +16,7 @@ import {
 } from '@counterfoil/kernel';
 import { netOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
-import type { InvoiceLine, TakenCredits } from '../events.ts';
+import type { InvoiceEventData, InvoiceLine, TakenCredits } from '../events.ts';
 import {
   type AppliedNote,
   amountsOf,
@@ -27,8 +27,6 @@ import {
 import type { PaymentStatus } from '../values.ts';
 import { difference, moneyOf, type NoteLine, sum } from './credited.ts';
 import { moneyOn, type PaymentPart } from './payments.ts';
-
-export { type NoteLine, totalOf } from './credited.ts';
 
 /** A credit note as it is asked for: what of which lines, before tax and after discounts (D59). */
 export interface AskedNote {
@@ -43,20 +41,26 @@ export type NoteKind = AppliedNote['kind'];
  * the pointer of a line of which less is left, and where the invoice has less money to give back, or owes less, than
  * the note says (D34, D59; E 17); 404 for a line that it does not have (D5).
  */
-export function noteOn(invoice: Invoice, { lines: asked, credit_note_id }: AskedNote): AppliedNote {
+export function noteOn(invoice: Invoice, asked: AskedNote): AppliedNote {
   const kind = noteKindOf(invoice);
   assertRoom(invoice);
+  const note = figuresOfNote(invoice, asked);
+  assertWithin(invoice, kind, note.amount);
+  if (kind === 'ADJUSTMENT') return { kind, ...note };
+  return { kind, ...note, from: takenOf(moneyOn(invoice), note.amount) };
+}
+
+/** The figures of a note, whatever it does. Throws 404 and 400 for lines that it cannot have. */
+export function figuresOfNote(
+  invoice: Invoice,
+  { lines: asked, credit_note_id }: AskedNote,
+): InvoiceEventData<'InvoiceAdjusted'> {
   const lines: NoteLine[] = [];
   for (const [index, { line_id, amount }] of asked.entries()) {
     lines.push(noteLine(invoice, lines, line_id, amount, index));
   }
-  const credits = sum(lines.map((line) => line.credits));
-  const amount = moneyOf(lines);
-  assertWithin(invoice, kind, amount);
-  const given_back = creditsBack(invoice, credits);
-  const note = { credit_note_id, lines, amount, given_back };
-  if (kind === 'ADJUSTMENT') return { kind, ...note };
-  return { kind, ...note, from: takenOf(moneyOn(invoice), amount) };
+  const given_back = creditsBack(invoice, sum(lines.map((line) => line.credits)));
+  return { credit_note_id, lines, amount: moneyOf(lines), given_back };
 }
 
 /** Credit notes that count for one invoice at most: each is part of its state. */
