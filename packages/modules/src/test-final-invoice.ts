@@ -53,6 +53,10 @@ const lineOf = (line: TestLine, index: number): InvoiceLine => ({
   tax: text(line.tax ?? '0'),
 });
 
+/** A number of its own for each invoice of a world: that of `inv_1` ends with 00001. */
+const numberOf = (id: string): string =>
+  `INV-202601-${(/\d+$/.exec(id)?.[0] ?? '1').padStart(5, '0')}`;
+
 const sum = (amounts: readonly string[]): DecimalText =>
   textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
 
@@ -99,7 +103,7 @@ export function finalInvoice(given: TestInvoice): readonly [InvoiceEvent, Invoic
     data: {
       ...{ lines, coupons: [], taxes: [], subtotal, total_discount, total_credits, total_tax },
       total: textOf(total),
-      invoice_number: 'INV-202601-00001',
+      invoice_number: numberOf(given.id ?? 'inv_1'),
       position: null,
       due_date: null,
       taken: given.taken ?? [],

@@ -58,6 +58,7 @@ export { invoiceTable } from './projection.ts';
 export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
+export { totalOf } from './settling/credited.ts';
 export {
   type AskedNote,
   applyNote,
@@ -65,7 +66,6 @@ export {
   noteOn,
   noteOrProblem,
   reverseAdjustment,
-  totalOf,
 } from './settling/notes.ts';
 export {
   creditsOn,

@@ -282,8 +282,11 @@ const isGivenBack = ({ notes, total_credits }: Invoice): boolean => {
 const sum = (amounts: readonly DecimalText[]): DecimalText =>
   textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
 
+/** The unique value by which a number leads to its invoice. */
+export const numberClaim = 'invoice_number';
+
 /** The fault of a number that another invoice has. */
-export const numberFault = (number: string): string =>
+const numberFault = (number: string): string =>
   `Another invoice has the number ${JSON.stringify(number)}.`;
 
 /** Debts of customers for subscriptions, for purchases, and for what callers say; one stream for each invoice. */
@@ -293,15 +296,10 @@ export const invoice = aggregate({
   events: invoiceEvents,
   initial: null as InvoiceState,
   evolve,
-  /** Numbers of the service's own are given by one sequence, and so are unique without a claim. */
-  unique: (state) =>
-    state?.given_number
-      ? [
-          {
-            name: 'invoice_number',
-            value: state.given_number,
-            problem: numberFault(state.given_number),
-          },
-        ]
-      : [],
+  /** Whoever gives it: sequences of several forms, and callers, give numbers to invoices of one environment. */
+  unique: (state) => {
+    const number = state?.invoice_number ?? state?.given_number ?? null;
+    if (number === null) return [];
+    return [{ name: numberClaim, value: number, problem: numberFault(number) }];
+  },
 });

@@ -56,6 +56,17 @@ export const takeNumber =
       ? [{ type: 'NumberTaken', data: { invoice_id, number: state ? state.last + 1 : first } }]
       : [];
 
+/**
+ * Takes another number for an invoice, in place of one that somebody else's invoice has: the first that is free, as far as known. It
+ * leaves no gap, because the other has that number. No event where it was replaced before.
+ */
+export const replaceNumber =
+  (invoice_id: InvoiceId, taken: number, free: number): Decision<Sequence | null, SequenceEvent> =>
+  (state) =>
+    state && numberIn(state, invoice_id) === taken
+      ? [{ type: 'NumberTaken', data: { invoice_id, number: Math.max(state.last + 1, free) } }]
+      : [];
+
 const numberIn = (state: Sequence | null, invoiceId: InvoiceId): number | null =>
   state?.recent.findLast(({ invoice_id }) => invoice_id === invoiceId)?.number ?? null;
 

@@ -180,6 +180,8 @@ export const walletEvents = {
     /** True for a wallet that may stand beside others of its currency and type (D21). */
     allow_multiple: z.boolean().default(false),
     priority: prioritySchema.default(null),
+    /** Set where it was made for money that is owed to a customer who was archived by then (ADR 53). */
+    is_owed: z.literal(true).optional(),
   }),
   WalletSettingsChanged: settingsSchema.extend({ priority: prioritySchema }).partial(),
   CreditsLoaded: z.object({

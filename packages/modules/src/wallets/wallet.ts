@@ -63,6 +63,8 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly wallet_type: WalletType;
   readonly wallet_status: WalletStatus;
   readonly allow_multiple: boolean;
+  /** Set where it was made for money that is owed to a customer who was archived by then. */
+  readonly is_owed?: true | undefined;
   readonly alert_state: AlertState;
   /** The alert levels of the balance less what is going to be paid: the wallet's own, and those of features that are not `ok`. */
   readonly ongoing: OngoingAlerts;
@@ -384,7 +386,15 @@ export const wallet = aggregate({
   refersTo: (state) =>
     !state || state.wallet_status === 'closed'
       ? []
-      : [{ category: 'customer', id: state.customer_id, what: 'customer' }],
+      : [
+          {
+            category: 'customer',
+            id: state.customer_id,
+            what: 'customer',
+            // Money that is owed follows its customer, also out of use.
+            ...(state.is_owed ? { follows: true } : {}),
+          },
+        ],
   unique: (state) => {
     if (!state || state.wallet_status === 'closed') return [];
     const { customer_id, currency, wallet_type } = state;

@@ -1,12 +1,10 @@
 import type { WorkContext } from '@counterfoil/engine/define';
 import {
   type Decimal,
-  type DecimalText,
   decimal,
   divide,
-  type InvoiceLineId,
+  invariant,
   minorUnits,
-  Problem,
   shareOf,
   smaller,
   textOf,
@@ -19,14 +17,8 @@ import type { InvoiceDecision } from '../decisions.ts';
 import { invoicedUnder, invoiceIdOf } from '../drafting/cause.ts';
 import type { InvoiceEvent, InvoiceEventData, InvoiceLine } from '../events.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
-import {
-  leftOf,
-  type NoteLine,
-  noteIn,
-  noteLine,
-  noteOrProblem,
-  totalOf,
-} from '../settling/notes.ts';
+import { type NoteLine, totalOf } from '../settling/credited.ts';
+import { type AskedNote, figuresOfNote, leftOf, noteIn, noteLine } from '../settling/notes.ts';
 import { hasCharge } from './of-charge.ts';
 
 /**
@@ -101,10 +93,8 @@ function asInvoiced(
   };
 }
 
-const isPaid = (state: Invoice): boolean => amountsOf(state).amount_remaining === zeroText;
-
-/** Times that a note is made a unit smaller where its tax is rounded up. */
-const attempts = 3;
+/** Times that a note is made smaller, because tax is rounded in each of its lines: the second time it is less than a unit for each. */
+const attempts = 10;
 
 /**
  * Lowers what is owed on an invoice by credits of its charges, once for each settlement, whose id the note has; what was paid of
@@ -132,24 +122,37 @@ const withNote = (state: Invoice, note: Adjustment): Invoice => ({
 
 type Adjustment = InvoiceEventData<'InvoiceAdjusted'>;
 
-/** The note by which credits lower what is owed; null where nothing is. */
+/**
+ * The note by which credits lower what is owed; null where nothing is. It does so whatever is known of a payment, and however many notes
+ * there are: what it left out would count as paid, and would go to the customer.
+ */
 function adjustmentBy(
   state: Invoice,
   settlementId: string,
   credits: readonly DividedCredit[],
 ): Adjustment | null {
-  if (isPaid(state)) return null;
-  const worth = worthOf(credits);
-  const owed = smaller(decimal(amountsOf(state).amount_remaining), worth);
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
-    const lines = asked(state, credits, { owed, worth }, attempt);
-    if (lines.length === 0) return null;
-    const note = noteOrProblem(state, { credit_note_id: settlementId, lines });
-    if (note instanceof Problem) continue;
-    const { kind: _, ...data } = note;
-    return 'from' in data ? null : data;
+  const owed = decimal(amountsOf(state).amount_remaining);
+  if (owed.cmp(zero) <= 0) return null;
+  let lines = asked(state, credits, owed);
+  for (let attempt = 0; lines.length > 0; attempt += 1) {
+    const note = figuresOfNote(state, { credit_note_id: settlementId, lines });
+    const over = decimal(note.amount).minus(owed);
+    if (over.cmp(zero) <= 0) return note;
+    invariant(attempt < attempts, `${state.id}: no note of ${settlementId} fits what is owed`);
+    lines = lessBy(lines, over);
   }
   return null;
+}
+
+/** Lines that come to so much less, the last ones first. */
+function lessBy(lines: readonly AskedLine[], amount: Decimal): readonly AskedLine[] {
+  let missing = amount;
+  const left = lines.toReversed().map((line) => {
+    const part = smaller(missing, decimal(line.amount));
+    missing = missing.minus(part);
+    return { ...line, amount: textOf(decimal(line.amount).minus(part)) };
+  });
+  return left.toReversed().filter((line) => line.amount !== zeroText);
 }
 
 /** The parts of lines that credits are of and no note has lowered: they were paid. */
@@ -180,26 +183,31 @@ const chargedLineOf = ({ lines }: Invoice, lineItemId: string): InvoiceLine | un
 /** Digits of a quotient before it is cut to money. */
 const places = 9;
 
-interface Part {
-  readonly owed: Decimal;
-  readonly worth: Decimal;
-}
+type AskedLine = AskedNote['lines'][number];
 
-/** The lines of the note: of each credit the part that is owed, cut to money, and so many units less. */
+/** The lines of the note: of each credit the part that is owed, cut to money, and no more than its line has left. */
 function asked(
   state: Invoice,
   credits: readonly DividedCredit[],
-  { owed, worth }: Part,
-  less: number,
-): { readonly line_id: InvoiceLineId; readonly amount: DecimalText }[] {
+  owed: Decimal,
+): readonly AskedLine[] {
+  const worth = worthOf(credits);
   const digits = minorUnits(state.currency);
-  const unit = decimal(`1e-${digits}`);
-  return credits.flatMap(({ credit, beyond }, index) => {
+  const lines: AskedLine[] = [];
+  for (const { credit, beyond } of credits) {
     const line = chargedLineOf(state, credit.line_item_id);
-    const exact = owed.eq(worth)
-      ? decimal(beyond)
-      : divide(decimal(beyond).times(owed), worth, places).round(digits, 0);
-    const amount = index === 0 ? exact.minus(unit.times(decimal(String(less)))) : exact;
-    return line && amount.cmp(zero) > 0 ? [{ line_id: line.id, amount: textOf(amount) }] : [];
-  });
+    if (!line) continue;
+    const part =
+      owed.cmp(worth) >= 0
+        ? decimal(beyond)
+        : divide(decimal(beyond).times(owed), worth, places).round(digits, 0);
+    const before = lines.filter(({ line_id }) => line_id === line.id);
+    const left = before.reduce(
+      (rest, { amount }) => rest.minus(decimal(amount)),
+      decimal(leftOf(state, line, [])),
+    );
+    const amount = smaller(part, left);
+    if (amount.cmp(zero) > 0) lines.push({ line_id: line.id, amount: textOf(amount) });
+  }
+  return lines;
 }

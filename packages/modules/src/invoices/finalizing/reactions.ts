@@ -29,9 +29,9 @@ import { computeFinal, finalizeInvoice, skipInvoice } from '../decisions.ts';
 import type { SettlementsCause } from '../drafting/cause.ts';
 import type { InvoiceFigures, TakenCredits } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
-import { invoiceSequence, numberTaken, sequenceId, shownNumber, takeNumber } from '../sequence.ts';
 import type { UsageReadings } from '../usage-readings.ts';
 import { atOnePosition } from './at-one-position.ts';
+import { numbered } from './numbered.ts';
 import { planOf } from './plan.ts';
 
 /**
@@ -133,15 +133,17 @@ const isNothing = ({ cause, lines }: Invoice): boolean =>
 async function finish(context: WorkContext, planned: Invoice): Promise<void> {
   const { id } = planned;
   const { figures, taken } = await withHolds(context, planned);
-  const invoice_number = planned.given_number ?? (await numberOf(context, planned));
-  const { state } = await context.execute(invoice, id, (current, at) =>
-    finalizeInvoice({
-      ...figures,
-      invoice_number,
-      position: planned.position,
-      due_date: planned.due_date ?? shiftedBy(at, planned.due_days * dayMilliseconds),
-      taken: [...taken],
-    })(current, at),
+  const state = await numbered(
+    context,
+    planned,
+    (invoice_number) => (current, at) =>
+      finalizeInvoice({
+        ...figures,
+        invoice_number,
+        position: planned.position,
+        due_date: planned.due_date ?? shiftedBy(at, planned.due_days * dayMilliseconds),
+        taken: [...taken],
+      })(current, at),
   );
   // Somebody has voided it in between: what is held for it goes back.
   if (state?.invoice_status !== 'FINALIZED') {
@@ -182,20 +184,6 @@ export async function withHolds(
   const held = textOf(taken.reduce((sum, { amount }) => sum.plus(decimal(amount)), zero));
   invariant(held === figures.total_credits, `${id}: what is held is not what is paid`);
   return { figures, taken };
-}
-
-/** The number of an invoice in the sequence that was planned for it. */
-async function numberOf(context: WorkContext, { id, plan }: Invoice): Promise<string> {
-  const { prefix, start_sequence, separator, suffix_length } = existing(
-    plan?.numbering ?? null,
-    'sequence of the invoice',
-  );
-  const { state } = await context.execute(
-    invoiceSequence,
-    sequenceId(prefix),
-    takeNumber(id, start_sequence),
-  );
-  return shownNumber(prefix, numberTaken(state, id), { separator, suffix_length });
 }
 
 /** Credits that an invoice holds are debited when it is final, whatever has become of their wallets. */

@@ -1,3 +1,4 @@
+import { Problem } from '@counterfoil/kernel';
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -68,6 +69,40 @@ test('a draft has no number, and waits until it is made final by hand', async ()
   );
   assert.is(message, 'Invoice INV-202603-00001 is final.');
   assert.equal((await finalize(draft.id)).invoice, invoice);
+});
+
+test('a number that a caller has given is passed over by a sequence that comes to it later, wherever the process dies', async () => {
+  for (let number = 1, isWhole = false; !isWhole; number += 1) {
+    const { make, call, world, another, settle, invoices } = await billingWorld();
+    for (const own of ['00001', '00002', '00004']) {
+      await make({ invoice_number: `ACME-202601-${own}` });
+    }
+    await call('PUT /settings/invoice_config', { body: { value: { prefix: 'ACME' } } });
+    let count = 0;
+    world.store.fate = () => {
+      count += 1;
+      return count >= number ? 'unavailable' : 'written';
+    };
+    await make().catch((error: unknown) => assert.instance(error, Problem));
+    isWhole = count < number;
+    world.store.fate = () => 'written';
+    await settle(another());
+    await make();
+    const numbers = (await invoices()).map(({ invoice_number }) => invoice_number);
+    const [third, fifth] = ['ACME-202601-00003', 'ACME-202601-00005'];
+    assert.equal(
+      numbers.slice(3),
+      numbers.length > 4 ? [third, fifth] : [third],
+      `append ${number}`,
+    );
+  }
+});
+
+test('a number that a sequence has given is given to nobody under a later prefix', async () => {
+  const { make, call } = await billingWorld();
+  const { invoice_number } = await make();
+  await call('PUT /settings/invoice_config', { body: { value: { prefix: 'ACME' } } });
+  assert.is((await rejection(make({ invoice_number }))).code, 'already_exists');
 });
 
 test('a due date and a number of its own stand, and nobody else gets the number', async () => {

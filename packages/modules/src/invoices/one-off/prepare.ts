@@ -1,4 +1,4 @@
-import { type RequestContext, where } from '@counterfoil/engine/define';
+import type { RequestContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -7,7 +7,6 @@ import {
   invalidField,
   invariant,
   notFound,
-  Problem,
   textOf,
   writable,
   zero,
@@ -20,8 +19,6 @@ import type { InvoiceDecision } from '../decisions.ts';
 import { daysOfTerms } from '../drafting/draft.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
 import { billOfGiven, givenLineId } from '../given/bill.ts';
-import { invoice, numberFault } from '../invoice.ts';
-import { invoiceTable } from '../projection.ts';
 import { taxesOf } from '../taxes.ts';
 import { givenCoupons, type NamedCoupon, namedCoupons } from './coupons.ts';
 import type { CreateInvoice, GivenLine } from './schema.ts';
@@ -45,7 +42,7 @@ export async function prepareInvoice(
   const { customer_id, currency } = body;
   writable(await customerReference(context, { customer_id }), 'customer', customer_id);
   const owner = await subscriptionOf(context, body);
-  await assertOwnNumber(context, id, body.invoice_number ?? null);
+  await assertOwnNumber(context, body.invoice_number ?? null);
   assertPeriod(body.period_start, body.period_end, '');
   const lines = givenLines(id, body);
   const coupons = await namedCoupons(context, body, lines);
@@ -123,12 +120,8 @@ async function subscriptionOf(
   throw invalidField('/subscription_id', 'belongs to another customer than customer_id');
 }
 
-/** A number of the caller's own must not look like those of the sequence, which would meet it some day. */
-async function assertOwnNumber(
-  context: RequestContext,
-  id: InvoiceId,
-  number: string | null,
-): Promise<void> {
+/** A number of the caller's own must not look like those of the sequence, which would have to pass it over some day. */
+async function assertOwnNumber(context: RequestContext, number: string | null): Promise<void> {
   if (number === null) return;
   const { prefix, separator } = await settingOf(context, 'invoice_config');
   const start = `${prefix}${separator}`;
@@ -137,15 +130,6 @@ async function assertOwnNumber(
       '/invoice_number',
       `must not begin with ${start}, as those that are given here`,
     );
-  }
-  // The claim of a number says nothing of those that the sequence has given under an earlier prefix.
-  const { items } = await context.read.list(invoiceTable, { limit: 1, offset: 0 }, [
-    ...where('invoice_number', 'eq', number),
-  ]);
-  const [other] = items;
-  if (!other || other.id === id) return;
-  if ((await context.load(invoice, other.id))?.given_number === null) {
-    throw new Problem('already_exists', numberFault(number));
   }
 }
 

@@ -1,5 +1,5 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
-import { type DecimalText, decimal, existing, textOf, zeroText } from '@counterfoil/kernel';
+import { existing, zeroText } from '@counterfoil/kernel';
 import {
   type EntryDetails,
   endOfOrder,
@@ -9,14 +9,15 @@ import {
 } from '../../wallets/index.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import { giveMoney } from '../give-money.ts';
-import { amountsOf, type Invoice, invoice } from '../invoice.ts';
+import { type Invoice, invoice } from '../invoice.ts';
 import { isBought } from '../settling/notes.ts';
+import { moneyLeft } from '../voiding/decisions.ts';
 import { voidUnpaid } from './drafting.ts';
 
 /**
  * The invoice of a purchase ends the order in the wallet: paid, its credits are loaded, once; void, or adjusted away before
  * anything was paid, the order fails. The wallet decides: money for an order that is dead by then goes to a wallet of the
- * customer as a lot of its own.
+ * customer as a lot of its own, and credits that have paid to their lots.
  */
 export const purchasesEnded = reaction(invoice, {
   name: 'purchase that is paid or void',
@@ -85,24 +86,19 @@ async function endInTable({ read }: WorkContext, transactionId: string): Promise
   throw new Error(`${transactionId} has ended, and nothing shows how yet`);
 }
 
-/** Remembers how the purchase has ended, once, with the money of one whose order was dead. */
+/** Remembers how the purchase has ended, once, with the money of one whose order was dead; credits go back to their lots (`creditsOn`). */
 const endPurchase =
   (end: 'completed' | 'dead'): InvoiceDecision =>
   (state) => {
     const billed = existing(state, 'invoice');
     if (billed.purchase !== null || billed.invoice_status !== 'FINALIZED') return [];
     return [
-      { type: 'PurchaseEnded', data: { end, money: end === 'dead' ? moneyOf(billed) : zeroText } },
+      {
+        type: 'PurchaseEnded',
+        data: { end, money: end === 'dead' ? moneyLeft(billed) : zeroText },
+      },
     ];
   };
-
-/** The money that was paid for the purchase, less what the customer has of it already. */
-function moneyOf(billed: Invoice): DecimalText {
-  const { amount_paid, overpaid_amount, refunded_amount } = amountsOf(billed);
-  return textOf(
-    decimal(amount_paid).minus(decimal(overpaid_amount)).minus(decimal(refunded_amount)),
-  );
-}
 
 /** The entry of a wallet for the money of a dead order. */
 const detailsOf = ({ id }: Invoice): EntryDetails => ({

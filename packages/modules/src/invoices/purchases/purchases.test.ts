@@ -138,6 +138,24 @@ test('a payment that is under way when the order dies goes to the customer as a 
   assert.is(await balance(walletId), '100');
 });
 
+test('credits of a POST_PAID wallet that have paid for an order which is dead go back to it', async () => {
+  const { order, call, pay, settle, stateOf, balance, walletId, wallet } = await buying();
+  const { invoiceId, transactionId } = await order();
+  const one = await wallet('60', { wallet_type: 'POST_PAID' });
+  await call('PUT /invoices/{id}/payment', {
+    ...idOf(invoiceId),
+    body: { payment_status: 'PROCESSING' },
+  });
+  await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
+  await settle();
+  await pay(invoiceId, '60', { payment_method_type: 'CREDITS' });
+  await pay(invoiceId, '40');
+  await settle();
+  await settle();
+  assert.is((await stateOf(invoiceId)).purchase, 'dead');
+  assert.equal([await balance(one), await balance(walletId)], ['60', '40']);
+});
+
 test('a payment that has not come after all leaves no debt for an order that is dead', async () => {
   const { order, call, settle, stateOf } = await buying();
   const { invoiceId, transactionId } = await order();

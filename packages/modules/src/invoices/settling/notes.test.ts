@@ -5,7 +5,8 @@ import * as assert from 'uvu/assert';
 import { finalInvoice, type TestInvoice } from '../../test-final-invoice.ts';
 import type { InvoiceEvent, TakenCredits } from '../events.ts';
 import { amountsOf, type Invoice, invoice, paymentStatusOf } from '../invoice.ts';
-import { applyNote, maximumOf, noteOn, reverseAdjustment, totalOf } from './notes.ts';
+import { totalOf } from './credited.ts';
+import { applyNote, maximumOf, noteOn, reverseAdjustment } from './notes.ts';
 import { settlePayment } from './payments.ts';
 
 const test = suite('credit notes on an invoice');

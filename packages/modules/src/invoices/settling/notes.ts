@@ -25,6 +25,7 @@ import {
   paymentStatusOf,
 } from '../invoice.ts';
 import type { PaymentStatus } from '../values.ts';
+import { difference, moneyOf, type NoteLine, sum } from './credited.ts';
 import { moneyOn, type PaymentPart } from './payments.ts';
 
 /** A credit note as it is asked for: what of which lines, before tax and after discounts (D59). */
@@ -33,7 +34,6 @@ export interface AskedNote {
   readonly lines: readonly { readonly line_id: string; readonly amount: DecimalText }[];
 }
 
-export type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
 export type NoteKind = AppliedNote['kind'];
 
 /**
@@ -41,20 +41,26 @@ export type NoteKind = AppliedNote['kind'];
  * the pointer of a line of which less is left, and where the invoice has less money to give back, or owes less, than
  * the note says (D34, D59; E 17); 404 for a line that it does not have (D5).
  */
-export function noteOn(invoice: Invoice, { lines: asked, credit_note_id }: AskedNote): AppliedNote {
+export function noteOn(invoice: Invoice, asked: AskedNote): AppliedNote {
   const kind = noteKindOf(invoice);
   assertRoom(invoice);
+  const note = figuresOfNote(invoice, asked);
+  assertWithin(invoice, kind, note.amount);
+  if (kind === 'ADJUSTMENT') return { kind, ...note };
+  return { kind, ...note, from: takenOf(moneyOn(invoice), note.amount) };
+}
+
+/** The figures of a note, whatever it does. Throws 404 and 400 for lines that it cannot have. */
+export function figuresOfNote(
+  invoice: Invoice,
+  { lines: asked, credit_note_id }: AskedNote,
+): InvoiceEventData<'InvoiceAdjusted'> {
   const lines: NoteLine[] = [];
   for (const [index, { line_id, amount }] of asked.entries()) {
     lines.push(noteLine(invoice, lines, line_id, amount, index));
   }
-  const credits = sum(lines.map((line) => line.credits));
-  const amount = moneyOf(lines);
-  assertWithin(invoice, kind, amount);
-  const given_back = creditsBack(invoice, credits);
-  const note = { credit_note_id, lines, amount, given_back };
-  if (kind === 'ADJUSTMENT') return { kind, ...note };
-  return { kind, ...note, from: takenOf(moneyOn(invoice), amount) };
+  const given_back = creditsBack(invoice, sum(lines.map((line) => line.credits)));
+  return { credit_note_id, lines, amount: moneyOf(lines), given_back };
 }
 
 /** Credit notes that count for one invoice at most: each is part of its state. */
@@ -67,14 +73,6 @@ function assertRoom({ id, notes }: Invoice): void {
     limit: notesMaximum,
   });
 }
-
-/** The total of a note: the amounts of its lines and their tax. */
-export const totalOf = ({ lines }: { readonly lines: readonly NoteLine[] }): DecimalText =>
-  sum(lines.flatMap(({ amount, tax }) => [amount, tax]));
-
-/** The money of credited lines: their total less what prepaid credits had paid. */
-const moneyOf = (lines: readonly NoteLine[]): DecimalText =>
-  difference(totalOf({ lines }), sum(lines.map(({ credits }) => credits)));
 
 const kinds: Readonly<Partial<Record<PaymentStatus, NoteKind>>> = {
   SUCCEEDED: 'REFUND',
@@ -311,9 +309,3 @@ export const reverseAdjustment =
     const isThere = noteIn(invoice, credit_note_id)?.kind === 'ADJUSTMENT';
     return isOwed && isThere ? [{ type: 'AdjustmentReversed', data: { credit_note_id } }] : [];
   };
-
-const sum = (amounts: readonly DecimalText[]): DecimalText =>
-  textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
-
-const difference = (one: DecimalText, other: DecimalText): DecimalText =>
-  textOf(decimal(one).minus(decimal(other)));

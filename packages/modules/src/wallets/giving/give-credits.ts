@@ -10,6 +10,7 @@ import {
   textOf,
   type WalletId,
 } from '@counterfoil/kernel';
+import { customer } from '../../customers/index.ts';
 import { createWallet, loadCredits } from '../decisions.ts';
 import type { CreatedData } from '../events.ts';
 import type { Load } from '../ledger/entries.ts';
@@ -46,8 +47,9 @@ export const atItsWorth = { conversion_rate: null, topup_conversion_rate: null }
 /**
  * Loads credits into a PRE_PAID wallet of the customer that is not closed, once: repeating it changes nothing. The
  * wallets that the giver has chosen before are tried in their order, so that a repetition comes to the wallet that has
- * them; a refusal of a closed one is remembered there. Only when none takes them another one is chosen. An archived
- * customer that has no wallet gets none any more, and so no credits: null. Credits that have expired by now are not loaded.
+ * them; a refusal of a closed one is remembered there. Only when none takes them another one is chosen. For money one is
+ * made where there is none, also of a customer who is archived by now: it is owed, and lies there for whoever pays it out (ADR 53). An
+ * archived customer without a wallet gets no credits that are a gift: null. Credits that have expired by now are not loaded.
  */
 export async function giveCredits(
   context: ReactionContext,
@@ -137,7 +139,8 @@ async function usableWallet(giving: Giving): Promise<WalletId | null> {
     await makeOwn();
     return own;
   } catch (error) {
-    if (error instanceof Problem && error.details?.reason === 'archived') return null;
+    const isGift = given.worth.kind === 'credits';
+    if (isGift && error instanceof Problem && error.details?.reason === 'archived') return null;
     throw error;
   }
 }
@@ -156,10 +159,19 @@ async function walletsFor({ context, giver }: Giving) {
 
 async function makeWallet(giving: Giving): Promise<void> {
   const { context, given, own, giver } = giving;
-  const isBeside = (await walletsFor(giving)).length > 0;
-  const made = newWallet(own, giver, given, isBeside);
-  await context.execute(wallet, own, createWallet(made, null));
+  await context.execute(wallet, own, {
+    prepare: async () => {
+      const isBeside = (await walletsFor(giving)).length > 0;
+      const made = newWallet(own, giver, given, isBeside);
+      // Archived a moment later it is refused, and tried again.
+      const isOwed = given.worth.kind === 'money' && (await isArchived(giving));
+      return createWallet(isOwed ? { ...made, is_owed: true } : made, null);
+    },
+  });
 }
+
+const isArchived = async ({ context, giver }: Giving): Promise<boolean> =>
+  (await context.load(customer, giver.customerId))?.status === 'archived';
 
 const one = '1' as DecimalText;
 

@@ -4,8 +4,8 @@ import { customer } from '../../customers/index.ts';
 import { walletTable } from '../projection.ts';
 
 /**
- * Refuses to give money to a customer that no wallet can take it for: an archived one that has none gets none any more
- * (`giveCredits`), and the money would be nowhere. Throws 400.
+ * Refuses to give money to an archived customer who has no wallet: who has the choice had better pay it back. What is owed all the
+ * same, because the customer was archived after this was asked, gets a wallet (`giveCredits`). Throws 400.
  */
 export async function assertReceives(
   context: Pick<RequestContext, 'load' | 'read'>,
