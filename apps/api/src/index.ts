@@ -4,6 +4,7 @@ import {
   commandMetrics,
   connectGateway,
   connectNats,
+  createFileStore,
   createHttpServer,
   createLog,
   createMetrics,
@@ -230,8 +231,10 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
+  const files = started.add(createFileStore({ database: config.DATABASE_URL }), close);
   const slices = modules({
     directory,
+    files,
     clocks,
     quotas,
     broker: broker.events,

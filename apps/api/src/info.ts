@@ -6,6 +6,7 @@ import { eventFields } from './fields/events.ts';
 import { invoiceFields } from './fields/invoices.ts';
 import { paymentFields } from './fields/payments.ts';
 import { subscriptionFields } from './fields/subscriptions.ts';
+import { taskFields } from './fields/tasks.ts';
 import { usageFields } from './fields/usage.ts';
 import { walletFields } from './fields/wallets.ts';
 import { introduction, operatorIntroduction } from './introduction.ts';
@@ -15,6 +16,7 @@ const tags = {
   'API keys': 'Keys that act for a user in an environment',
   'Add-ons': 'Offers that a subscription takes in addition to its plan',
   'Catalogue transfer': 'The catalogue as one document: export, preview, import',
+  Connections: 'Ways to storages that lie outside, with their credentials',
   Costsheets: 'What usage costs the seller, by price',
   Coupons: 'Discounts by amount or percentage',
   'Credit grants': 'Credits that an offer gives, once or in every period',
@@ -37,6 +39,7 @@ const tags = {
   Roles: 'Named sets of rights',
   Settings: 'What an environment does in its own way, such as the numbers of invoices',
   Subscriptions: 'Plans that customers have, their lines, periods and what was charged for them',
+  Tasks: 'Imports of files, and the runs of exports',
   Taxes: 'Tax rates, and where they apply',
   Tenants: 'The organisation that the API key belongs to',
   Users: 'Persons and service accounts of the tenant',
@@ -74,6 +77,7 @@ export const apiInfo: ApiInfo = {
     ...subscriptionFields,
     ...invoiceFields,
     ...paymentFields,
+    ...taskFields,
   },
 };
 

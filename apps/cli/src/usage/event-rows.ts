@@ -1,4 +1,4 @@
-import { CsvReader } from './csv.ts';
+import { CsvReader } from '@counterfoil/modules';
 
 export type EventFormat = 'csv' | 'ndjson';
 

@@ -1,0 +1,17 @@
+import { existing, withoutNulls } from '@counterfoil/kernel';
+import type { Task } from './schema.ts';
+import type { TaskState } from './task.ts';
+
+/** The task as the API shows it. */
+export function taskView(state: TaskState): Task {
+  const { key_id: _, file, successful, failed, bad_bytes: __, ...record } = existing(state, 'task');
+  const processed = successful + failed;
+  return {
+    ...withoutNulls(record),
+    ...(record.task_status === 'COMPLETED' && { total_records: processed }),
+    processed_records: processed,
+    successful_records: successful,
+    failed_records: failed,
+    ...(file && { file_bytes: file.bytes, file_sha256: file.sha256 }),
+  };
+}
