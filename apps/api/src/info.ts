@@ -15,6 +15,7 @@ import { introduction, operatorIntroduction } from './introduction.ts';
 const tags = {
   'API keys': 'Keys that act for a user in an environment',
   'Add-ons': 'Offers that a subscription takes in addition to its plan',
+  Alerts: 'Alerts that were raised, and that ended',
   'Catalogue transfer': 'The catalogue as one document: export, preview, import',
   Connections: 'Ways to storages that lie outside, with their credentials',
   Costsheets: 'What usage costs the seller, by price',
@@ -50,6 +51,7 @@ const tags = {
   Wallets: 'Credits of a customer: loads, debits, balances and entries',
   'Webhook deliveries': 'Messages to endpoints, attempts to deliver them, and repetitions',
   Webhooks: 'Endpoints that get events by HTTP: filters, order, rates and secrets',
+  Workflows: 'Work that goes on in the background, and how far it is',
 } as const;
 
 /** Words of paths that are not the names of their records. */

@@ -7,6 +7,7 @@ import {
   type WebhookRoutes,
   webhooks,
 } from '@counterfoil/webhooks';
+import { type AlertLogRoutes, alertLog } from './alert-log/index.ts';
 import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
@@ -42,6 +43,7 @@ import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type UsageRoutes, usage } from './usage/index.ts';
 import { type WalletRoutes, wallets } from './wallets/index.ts';
+import { type WorkflowRoutes, workflows } from './workflows/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
@@ -95,6 +97,8 @@ export type ApiRoutes = TenancyRoutes &
   DocumentRoutes &
   ConnectionRoutes &
   TaskRoutes &
+  AlertLogRoutes &
+  WorkflowRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -176,6 +180,8 @@ const businessModules = ({
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
   tasks({ files, policy: targetPolicy }),
+  alertLog,
+  workflows,
   checkpoints,
 ];
 

@@ -49,6 +49,7 @@ export { grantsOf } from './entitlements/grants.ts';
 export { isInherited, payerOf } from './families/family.ts';
 export type { LineData } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
+export { planSync } from './plan-sync/plan-sync.ts';
 export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';

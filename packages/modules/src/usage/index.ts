@@ -29,8 +29,11 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
+export { usageAlertTable } from './alerts/records.ts';
+export { usageAlert } from './alerts/usage-alert.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
+export { usageBackfill } from './backfills/index.ts';
 export {
   addsUp,
   type CountingMeter,

@@ -20,8 +20,7 @@ function rowOf(line: number, text: string): FileRow {
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) {
     return { kind: 'row', line, text, row: row as Readonly<Record<string, unknown>> };
   }
-  const error = row === undefined ? 'is no JSON' : 'is no JSON object';
-  return { kind: 'fault', line, error, row: text };
+  return { kind: 'fault', line, error: 'is no JSON object', row: text };
 }
 
 /** Reads an object from each line. Empty lines are no rows. */

@@ -24,6 +24,17 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 const fieldsOf = ({ shape }: { readonly shape: object }): ReadonlySet<string> =>
   new Set(Object.keys(shape));
 
+/** The fields of a usage event in a file. */
+export const eventFields: ReadonlySet<string> = new Set([
+  'event_name',
+  'external_customer_id',
+  'customer_id',
+  'event_id',
+  'timestamp',
+  'source',
+  'properties',
+]);
+
 /** The kinds, by the names of the contract. */
 export const importKinds: Readonly<Record<ImportedEntity, ImportKind>> = {
   CUSTOMERS: {
@@ -33,15 +44,7 @@ export const importKinds: Readonly<Record<ImportedEntity, ImportKind>> = {
       parent_customer_id || parent_customer_external_id ? null : textOf(external_id),
   },
   EVENTS: {
-    fields: new Set([
-      'event_name',
-      'external_customer_id',
-      'customer_id',
-      'event_id',
-      'timestamp',
-      'source',
-      'properties',
-    ]),
+    fields: eventFields,
     operation: 'POST /events/bulk',
     // The order within a bulk is kept.
     orderOf: () => null,

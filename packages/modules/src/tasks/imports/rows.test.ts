@@ -6,8 +6,7 @@ import { fileRows, retyped } from './rows.ts';
 
 const test = suite('rows of files');
 
-const known = (name: string): boolean =>
-  ['name', 'external_id', 'metadata', 'tiers', 'properties'].includes(name);
+const known = new Set(['name', 'external_id', 'metadata', 'tiers', 'properties']);
 
 /** The rows of a text that comes in parts of so many characters. */
 async function rowsOf(text: string, type: FileType, size = 7): Promise<FileRow[]> {
@@ -51,10 +50,10 @@ test('columns with dots lead into objects and lists, and an empty cell is none',
 });
 
 test('a header that names nothing known, the same twice or a prototype is refused', async () => {
-  assert.match(await failure('name,phone\n', 'CSV'), 'line 1: there is no field "phone"');
+  assert.match(await failure('name,phone\n', 'CSV'), 'line 1: there is no column "phone"');
   assert.match(await failure('name,name\n', 'CSV'), 'line 1: the column name is there twice');
-  assert.match(await failure('metadata.__proto__\n', 'CSV'), 'line 1: there is no field');
-  assert.match(await failure('tiers.constructor.name\n', 'CSV'), 'line 1: there is no field');
+  assert.match(await failure('metadata.__proto__\n', 'CSV'), 'line 1: there is no column');
+  assert.match(await failure('tiers.constructor.name\n', 'CSV'), 'line 1: there is no column');
   assert.match(await failure('name\n"x', 'CSV'), 'line 2: a quote is not closed');
 });
 
@@ -64,7 +63,7 @@ test('each line of NDJSON is a row, as it stands', async () => {
   assert.equal(shown(rows), [
     [1, { name: 'Acme', n: 1 }],
     [3, 'is no JSON object'],
-    [4, 'is no JSON'],
+    [4, 'is no JSON object'],
     [5, { name: 'B' }],
   ]);
   assert.is(rows[0]?.kind === 'row' && rows[0].text, '{"name":"Acme","n":1.0}');

@@ -3,9 +3,6 @@ import { CsvReader } from './csv.ts';
 import type { FileRow, RowReader } from './file-row.ts';
 import { JsonListReader, LineReader } from './json-rows.ts';
 
-/** The names that columns of a CSV file may have, the first part of those with dots. */
-export type KnownColumn = (name: string) => boolean;
-
 /** Characters that are read without a pause, so that others get on meanwhile. */
 const charactersAtOnce = 64 * 1024;
 
@@ -19,30 +16,41 @@ const charactersAtOnce = 64 * 1024;
 export async function* fileRows(
   pieces: AsyncIterable<string>,
   type: FileType,
-  isKnown: KnownColumn,
+  fields: ReadonlySet<string>,
 ): AsyncGenerator<readonly FileRow[]> {
-  let reader: RowReader | null = type === 'CSV' ? new CsvRows(isKnown) : null;
+  let reader: RowReader | null = type === 'CSV' ? new CsvRows(fields) : null;
   let isFirst = true;
   for await (const piece of pieces) {
     const text = isFirst ? piece.replace(/^\uFEFF/, '') : piece;
     isFirst = false;
     reader ??= type === 'JSON' && /^\s*\[/.test(text) ? new JsonListReader() : new LineReader();
     for (let from = 0; from < text.length; from += charactersAtOnce) {
-      const rows = [...reader.rows(text.slice(from, from + charactersAtOnce))];
-      if (rows.length > 0) yield rows;
+      yield* together(reader.rows(text.slice(from, from + charactersAtOnce)));
     }
   }
-  const last = [...(reader?.end() ?? [])];
-  if (last.length > 0) yield last;
+  if (reader) yield* together(reader.end());
+}
+
+/** The rows in one list; where reading breaks off, first those that stand before. */
+function* together(rows: Iterable<FileRow>): Generator<readonly FileRow[]> {
+  const read: FileRow[] = [];
+  let failure: { readonly error: unknown } | null = null;
+  try {
+    for (const row of rows) read.push(row);
+  } catch (error) {
+    failure = { error };
+  }
+  if (read.length > 0) yield read;
+  if (failure) throw failure.error;
 }
 
 class CsvRows implements RowReader {
   readonly #reader = new CsvReader();
-  readonly #isKnown: KnownColumn;
+  readonly #fields: ReadonlySet<string>;
   #header: readonly Column[] | null = null;
 
-  constructor(isKnown: KnownColumn) {
-    this.#isKnown = isKnown;
+  constructor(fields: ReadonlySet<string>) {
+    this.#fields = fields;
   }
 
   *rows(part: string): Generator<FileRow> {
@@ -55,7 +63,7 @@ class CsvRows implements RowReader {
 
   *#take({ line, cells }: { readonly line: number; readonly cells: readonly string[] }) {
     if (this.#header) yield csvRow(this.#header, line, cells);
-    else this.#header = headerOf(cells, this.#isKnown);
+    else this.#header = headerOf(cells, this.#fields);
   }
 }
 
@@ -67,13 +75,16 @@ const isIndex = (key: string | undefined): boolean => key !== undefined && /^\d{
 const isForbidden = (key: string): boolean =>
   key === '' || key === '__proto__' || key === 'constructor' || key === 'prototype';
 
-function headerOf(names: readonly string[], isKnown: KnownColumn): readonly Column[] {
+function headerOf(names: readonly string[], fields: ReadonlySet<string>): readonly Column[] {
   const columns = names.map((name) => columnOf(name.trim()));
-  const unknown = columns.findIndex(
-    (keys) => keys.some(isForbidden) || !isKnown(keys[0] ?? '') || isIndex(keys[0]),
-  );
+  const unknown = columns.findIndex((keys) => keys.some(isForbidden) || !fields.has(keys[0] ?? ''));
   if (unknown >= 0) {
-    throw new SyntaxError(`line 1: there is no field ${JSON.stringify(names[unknown])}`);
+    const known = [...fields]
+      .map((name) => (flat.includes(name) ? `${name}.NAME` : name))
+      .join(', ');
+    throw new SyntaxError(
+      `line 1: there is no column ${JSON.stringify(names[unknown])}; it may be ${known}`,
+    );
   }
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new SyntaxError(`line 1: the column ${twice} is there twice`);

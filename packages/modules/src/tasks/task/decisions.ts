@@ -1,20 +1,20 @@
 import { existing, invalidOperation, invariant, notFound } from '@counterfoil/kernel';
 import type { TaskEventData } from './events.ts';
-import type { TaskDecision, TaskRecord, TaskState } from './task.ts';
+import { type ImportTask, rowsDone, type TaskDecision, type TaskState } from './task.ts';
 import type { TaskStatus } from './values.ts';
 
 /** The task of a state. Throws 404 where there is none. */
-export function requireTask(state: TaskState, id: string): TaskRecord {
+export function requireTask(state: TaskState, id: string): ImportTask {
   if (!state) throw notFound('task', id);
   return state;
 }
 
 /** Creates a task, which waits. */
 export const createTask =
-  (data: TaskEventData<'TaskCreated'>): TaskDecision =>
+  (data: TaskEventData<'ImportCreated'>): TaskDecision =>
   (state) => {
     invariant(state === null, `task ${data.id} is created twice`);
-    return [{ type: 'TaskCreated', data }];
+    return [{ type: 'ImportCreated', data }];
   };
 
 const wrongState = (message: string) => invalidOperation(message, { reason: 'task_state' });
@@ -23,14 +23,7 @@ const wrongState = (message: string) => invalidOperation(message, { reason: 'tas
  * Throws 400 unless a task still waits for its file. One whose file was lost takes the same again, so that the lines that
  * are done stay what they are.
  */
-export function refuseUnlessAwaitingFile({
-  id,
-  task_type,
-  file_url,
-  file,
-  task_status,
-}: TaskRecord) {
-  if (task_type !== 'IMPORT') throw wrongState(`The task ${id} is an export and takes no file.`);
+export function refuseUnlessAwaitingFile({ id, file_url, file, task_status }: ImportTask) {
   if (file_url !== null) throw wrongState(`The task ${id} takes its file from its file_url.`);
   if (task_status === 'COMPLETED') throw wrongState(`The task ${id} is completed.`);
   if (file !== null && task_status !== 'FAILED') {
@@ -40,47 +33,41 @@ export function refuseUnlessAwaitingFile({
 
 /** The whole file is there. Lines that are done already were of one with the same contents, or 400. */
 export const receiveFile =
-  (file: TaskEventData<'TaskFileReceived'>): TaskDecision =>
+  (file: TaskEventData<'ImportFileReceived'>): TaskDecision =>
   (state) => {
-    const { id, line, file: before } = existing(state, 'task');
+    const record = existing(state, 'task');
+    const { id, file: before } = record;
     if (before?.sha256 === file.sha256) return [];
-    if (before !== null && line > 0) {
+    if (before !== null && rowsDone(record) > 0) {
       throw wrongState(
-        `The task ${id} has carried out lines of another file. Make another task for this one.`,
+        `The task ${id} has carried out rows of another file. Make another task for this one.`,
       );
     }
-    return [{ type: 'TaskFileReceived', data: file }];
+    return [{ type: 'ImportFileReceived', data: file }];
   };
 
 /** The task is being carried out. One that is already stays as it is; one that has ended does too. */
 export const startTask = (): TaskDecision => (state) =>
-  state?.task_status === 'PENDING' ? [{ type: 'TaskStarted', data: {} }] : [];
+  state?.task_status === 'PENDING' ? [{ type: 'ImportStarted', data: {} }] : [];
 
 /** Some more rows were carried out. Nothing, where the task has come further or ended meanwhile. */
 export const noteProgress =
-  (data: TaskEventData<'TaskProgressed'>): TaskDecision =>
+  (data: TaskEventData<'ImportProgressed'>): TaskDecision =>
   (state) => {
-    const { task_status: status, line } = existing(state, 'task');
-    return status === 'PROCESSING' && line === data.from_line
-      ? [{ type: 'TaskProgressed', data }]
+    const record = existing(state, 'task');
+    return record.task_status === 'PROCESSING' && rowsDone(record) === data.from_row
+      ? [{ type: 'ImportProgressed', data }]
       : [];
   };
 
-/** Everything was carried out. Without counts, those of its progress stand. Nothing, where it has ended already. */
+/** The file has so many rows, and all were carried out. Nothing, where the task has ended meanwhile. */
 export const completeTask =
-  ({
-    successful,
-    failed,
-    metadata = {},
-  }: Partial<TaskEventData<'TaskCompleted'>> = {}): TaskDecision =>
+  (rows: number): TaskDecision =>
   (state) => {
-    const before = existing(state, 'task');
-    if (before.task_status !== 'PROCESSING') return [];
-    const counts = {
-      successful: successful ?? before.successful,
-      failed: failed ?? before.failed,
-    };
-    return [{ type: 'TaskCompleted', data: { ...counts, metadata } }];
+    const record = existing(state, 'task');
+    return record.task_status === 'PROCESSING' && rowsDone(record) === rows
+      ? [{ type: 'ImportCompleted', data: {} }]
+      : [];
   };
 
 const summaryMaximum = 1_024;
@@ -91,7 +78,7 @@ export const failTask =
   (state) => {
     const { task_status: status } = existing(state, 'task');
     if (status !== 'PENDING' && status !== 'PROCESSING') return [];
-    return [{ type: 'TaskFailed', data: { error_summary: summary.slice(0, summaryMaximum) } }];
+    return [{ type: 'ImportFailed', data: { error_summary: summary.slice(0, summaryMaximum) } }];
   };
 
 /**
@@ -101,7 +88,7 @@ export const failTask =
 export const setTaskStatus =
   (id: string, wanted: TaskStatus): TaskDecision =>
   (state, at) => {
-    const { task_status: status, task_type: type } = requireTask(state, id);
+    const { task_status: status } = requireTask(state, id);
     if (status === wanted) return [];
     switch (wanted) {
       case 'COMPLETED':
@@ -113,10 +100,7 @@ export const setTaskStatus =
       case 'PROCESSING':
         if (status === 'COMPLETED') throw wrongState(`The task ${id} is completed.`);
         if (status !== 'FAILED') return [];
-        if (type === 'EXPORT') {
-          throw wrongState(`The task ${id} is a run of an export. Run its scheduled task again.`);
-        }
-        return [{ type: 'TaskResumed', data: {} }];
+        return [{ type: 'ImportResumed', data: {} }];
       default:
         return wanted satisfies never;
     }

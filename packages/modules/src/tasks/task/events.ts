@@ -1,33 +1,30 @@
 import { type EventOf, metadataSchema, type TaskId } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { fileTypeSchema, onExistingSchema, taskTypeSchema } from './values.ts';
+import { fileTypeSchema, importedEntitySchema, onExistingSchema } from './values.ts';
 
 const count = z.number().int().nonnegative();
 const taskId = z.string().transform((text) => text as TaskId);
 
 export const taskEvents = {
-  TaskCreated: z.object({
+  ImportCreated: z.object({
     id: taskId,
-    task_type: taskTypeSchema,
-    /** Of an import a kind of record; of an export what the scheduled task exports. */
-    entity_type: z.string(),
-    file_type: fileTypeSchema.nullable(),
+    entity_type: importedEntitySchema,
+    file_type: fileTypeSchema,
+    /** Null where the file is sent to the task. */
     file_url: z.string().nullable(),
     file_name: z.string().nullable(),
-    on_existing: onExistingSchema.nullable(),
-    /** The scheduled task whose run it is; null for an import. */
-    scheduled_task_id: z.string().nullable(),
+    on_existing: onExistingSchema,
     metadata: metadataSchema,
   }),
   /** The whole file is there. It lies beside the log; this says which it is. */
-  TaskFileReceived: z.object({ bytes: count, sha256: z.string() }),
-  TaskStarted: z.object({}),
+  ImportFileReceived: z.object({ bytes: count, sha256: z.string() }),
+  ImportStarted: z.object({}),
   /**
-   * Everything up to a line was carried out. `from_line` is where it went on: a process that has been overtaken says
-   * something else than the record, and adds nothing.
+   * Some more rows were carried out, of which the last begins on a line. `from_row` are the rows before: a process that
+   * has been overtaken says something else than the record, and adds nothing.
    */
-  TaskProgressed: z.object({
-    from_line: count,
+  ImportProgressed: z.object({
+    from_row: count,
     line: count,
     successful: count,
     failed: count,
@@ -35,15 +32,10 @@ export const taskEvents = {
     read_bytes: count,
     bad_bytes: count,
   }),
-  /** `metadata` is what a run of an export adds, such as the size of its file. */
-  TaskCompleted: z.object({
-    successful: count,
-    failed: count,
-    metadata: metadataSchema,
-  }),
-  TaskFailed: z.object({ error_summary: z.string() }),
+  ImportCompleted: z.object({}),
+  ImportFailed: z.object({ error_summary: z.string() }),
   /** A failed import goes on where it was. */
-  TaskResumed: z.object({}),
+  ImportResumed: z.object({}),
 } as const;
 
 export type TaskEvent = EventOf<typeof taskEvents>;

@@ -1,15 +1,14 @@
 import { recordProjection } from '@counterfoil/engine/define';
-import { type TaskRecord, task } from './task.ts';
+import { type ImportTask, importTask } from './task.ts';
 import { taskView } from './view.ts';
 
 /** Tells whether an import has everything that it needs to be carried out, and has not ended. */
-export const isRunnable = ({ task_type, task_status, file, file_url }: TaskRecord): boolean =>
-  task_type === 'IMPORT' &&
-  (task_status === 'PROCESSING' ||
-    (task_status === 'PENDING' && (file !== null || file_url !== null)));
+export const isRunnable = ({ task_status, file, file_url }: ImportTask): boolean =>
+  task_status === 'PROCESSING' ||
+  (task_status === 'PENDING' && (file !== null || file_url !== null));
 
 /** One row per task. */
-export const taskTable = recordProjection(task, {
+export const taskTable = recordProjection(importTask, {
   name: 'tasks',
   version: 1,
   view: taskView,

@@ -7,18 +7,18 @@ import {
 import { z } from 'zod';
 import type { TaskEvent } from './events.ts';
 import { taskSchema } from './schema.ts';
-import { type TaskState, task } from './task.ts';
+import { importTask, type TaskState } from './task.ts';
 import { taskView } from './view.ts';
 
 /** Progress is looked up, and not told: an import would make hundreds of messages. */
 const messages = {
-  TaskCreated: 'task.created',
-  TaskFileReceived: null,
-  TaskStarted: null,
-  TaskProgressed: null,
-  TaskCompleted: 'task.completed',
-  TaskFailed: 'task.failed',
-  TaskResumed: null,
+  ImportCreated: 'task.created',
+  ImportFileReceived: null,
+  ImportStarted: null,
+  ImportProgressed: null,
+  ImportCompleted: 'task.completed',
+  ImportFailed: 'task.failed',
+  ImportResumed: null,
 } as const satisfies Readonly<Record<TaskEvent['type'], string | null>>;
 
 function taskMessages({ event, after }: Change<TaskState, TaskEvent>): readonly PublicEvent[] {
@@ -36,4 +36,4 @@ const types: PublicEventTypes = {
 };
 
 /** The public events of tasks. */
-export const taskPublicEvents = publicEvents(task, taskMessages, types);
+export const taskPublicEvents = publicEvents(importTask, taskMessages, types);

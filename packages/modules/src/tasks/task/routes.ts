@@ -26,7 +26,7 @@ import {
   taskSchema,
   taskStatusBodySchema,
 } from './schema.ts';
-import { task } from './task.ts';
+import { importTask } from './task.ts';
 import { takePart } from './upload.ts';
 import { type ImportedEntity, taskStatusSchema, taskTypeSchema } from './values.ts';
 import { taskView } from './view.ts';
@@ -45,7 +45,7 @@ const kind = {
   called: 'task',
   prefix: 'task',
   schema: taskSchema,
-  aggregate: task,
+  aggregate: importTask,
   view: taskView,
   table: taskTable,
 } as const;
@@ -91,13 +91,12 @@ async function refuseBeyondOpen({ read }: RequestContext): Promise<void> {
 async function createImport(context: RequestContext, policy: TargetPolicy, body: CreateTask) {
   refuseWithoutRight(context, body.entity_type);
   const id = context.newId('task');
-  const { file_url, file_name, ...given } = body;
-  const { state } = await context.execute(task, id, {
+  const { file_url, file_name, task_type: _, ...given } = body;
+  const { state } = await context.execute(importTask, id, {
     prepare: async () => {
       const url = file_url ? checkedUrl(file_url, policy) : null;
       await refuseBeyondOpen(context);
-      const named = { file_url: url, file_name: file_name ?? null };
-      return createTask({ id, ...given, ...named, scheduled_task_id: null });
+      return createTask({ id, ...given, file_url: url, file_name: file_name ?? null });
     },
   });
   return taskView(state);
@@ -109,14 +108,9 @@ const noStore = (): never => {
 
 const badRowsType = 'application/x-ndjson';
 
-/** The bad rows of an import, as NDJSON. Throws 400 for an export, and for rows that are no longer kept. */
+/** The bad rows of an import, as NDJSON. Throws 400 for rows that are no longer kept. */
 async function badRows(context: RequestContext, files: FileStore, id: string) {
-  const { task_type, bad_bytes } = requireTask(await context.load(task, id), id);
-  if (task_type === 'EXPORT') {
-    throw invalidOperation(`The files of ${id} are in the storage that it exports to.`, {
-      reason: 'task_state',
-    });
-  }
+  const { bad_bytes } = requireTask(await context.load(importTask, id), id);
   const file = badRowsOf(context.principal.environmentId, id);
   if (bad_bytes > 0 && (await files.stateOf(file)) === null) {
     throw invalidOperation(`The bad rows of ${id} are no longer kept.`, {
@@ -209,7 +203,7 @@ export const taskRoutes = ({ files, policy }: TaskOptions) =>
       response: messageSchema,
       example: { body: { task_status: 'FAILED' } },
       handle: async (context, { params: { id }, body: { task_status: wanted } }) => {
-        const { state } = await context.execute(task, id, setTaskStatus(id, wanted));
+        const { state } = await context.execute(importTask, id, setTaskStatus(id, wanted));
         return { message: `The task ${id} is ${requireTask(state, id).task_status}.` };
       },
     }),

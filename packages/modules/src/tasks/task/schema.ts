@@ -63,7 +63,7 @@ export const taskSchema = z
     successful_records: count,
     failed_records: count,
     error_summary: z.string().optional(),
-    line: count.meta({ description: 'Line of the file up to which everything was carried out' }),
+    line: count.meta({ description: 'Line on which the last row begins that was carried out' }),
     file_bytes: count.optional().meta({ description: 'Size of the file; absent: not there yet' }),
     file_sha256: z.string().optional(),
     read_bytes: count.meta({ description: 'Bytes of the file that have been read' }),

@@ -19,15 +19,15 @@ export interface TaskFile {
   readonly sha256: string;
 }
 
-/** A task as its events make it. */
-export interface TaskRecord extends TaskEventData<'TaskCreated'>, RecordStamps {
+/** An import as its events make it. */
+export interface ImportTask extends TaskEventData<'ImportCreated'>, RecordStamps {
   readonly status: 'published';
   readonly task_status: TaskStatus;
   /** The key in whose name it is carried out: that of whoever asked for it last. */
   readonly key_id: KeyId | null;
   /** Null until the whole file is there. */
   readonly file: TaskFile | null;
-  /** The last line up to which everything was carried out. */
+  /** The line on which the last row begins that was carried out. */
   readonly line: number;
   readonly successful: number;
   readonly failed: number;
@@ -40,13 +40,13 @@ export interface TaskRecord extends TaskEventData<'TaskCreated'>, RecordStamps {
 }
 
 /** Null until the task is created. */
-export type TaskState = TaskRecord | null;
+export type TaskState = ImportTask | null;
 export type TaskDecision = Decision<TaskState, TaskEvent>;
 
 const created = ({
   data,
   stamp,
-}: Stamped<Extract<TaskEvent, { type: 'TaskCreated' }>>): TaskRecord => ({
+}: Stamped<Extract<TaskEvent, { type: 'ImportCreated' }>>): ImportTask => ({
   ...data,
   ...createdStamps(stamp),
   status: 'published',
@@ -66,56 +66,55 @@ const created = ({
 
 /** The counts of a task after some more rows. */
 const progressed = (
-  { successful, failed }: TaskRecord,
-  { from_line: _, ...data }: TaskEventData<'TaskProgressed'>,
-): Partial<TaskRecord> => ({
+  { successful, failed }: ImportTask,
+  { from_row: _, ...data }: TaskEventData<'ImportProgressed'>,
+): Partial<ImportTask> => ({
   ...data,
   successful: successful + data.successful,
   failed: failed + data.failed,
 });
 
 function changesOf(
-  before: TaskRecord,
-  event: Stamped<Exclude<TaskEvent, { type: 'TaskCreated' }>>,
-): Partial<TaskRecord> {
+  before: ImportTask,
+  event: Stamped<Exclude<TaskEvent, { type: 'ImportCreated' }>>,
+): Partial<ImportTask> {
   const { occurred_at: at, actor } = event.stamp;
   switch (event.type) {
-    case 'TaskFileReceived':
+    case 'ImportFileReceived':
       return { file: event.data };
-    case 'TaskStarted':
+    case 'ImportStarted':
       return { task_status: 'PROCESSING', started_at: before.started_at ?? at };
-    case 'TaskProgressed':
+    case 'ImportProgressed':
       return progressed(before, event.data);
-    case 'TaskCompleted': {
-      const { metadata, ...counts } = event.data;
-      return {
-        ...counts,
-        task_status: 'COMPLETED',
-        completed_at: at,
-        metadata: { ...before.metadata, ...metadata },
-      };
-    }
-    case 'TaskFailed':
+    case 'ImportCompleted':
+      return { task_status: 'COMPLETED', completed_at: at };
+    case 'ImportFailed':
       return { task_status: 'FAILED', failed_at: at, ...event.data };
-    case 'TaskResumed':
+    case 'ImportResumed':
       return { task_status: 'PENDING', failed_at: null, error_summary: null, key_id: actor.key_id };
     default:
       return event satisfies never;
   }
 }
 
-/** A piece of work on a file: an import, or a run of an export. */
-export const task = aggregate({
-  name: 'task',
+/** An import: a file whose rows are carried out one after the other. */
+export const importTask = aggregate({
+  name: 'import_task',
   scope: 'environment',
   events: taskEvents,
   initial: null as TaskState,
   evolve: (state, event): TaskState => {
-    if (event.type === 'TaskCreated') return created(event);
+    if (event.type === 'ImportCreated') return created(event);
     const before = existing(state, 'task');
     return {
-      ...withChanges<TaskRecord>(before, changesOf(before, event)),
+      ...withChanges<ImportTask>(before, changesOf(before, event)),
       ...updatedStamps(event.stamp),
     };
   },
 });
+
+/** The rows that were carried out or refused, which are the first of the file. */
+export const rowsDone = ({
+  successful,
+  failed,
+}: Pick<ImportTask, 'successful' | 'failed'>): number => successful + failed;

@@ -4,7 +4,7 @@ import { invalidField, Problem } from '@counterfoil/kernel';
 import { importLimits } from '../limits.ts';
 import { receiveFile, refuseUnlessAwaitingFile, requireTask } from './decisions.ts';
 import { uploadOf } from './files.ts';
-import { task } from './task.ts';
+import { importTask } from './task.ts';
 
 /** A part of a file as a request sends it. */
 interface Part {
@@ -29,8 +29,9 @@ const tooLarge = (): Problem =>
   );
 
 /**
- * Takes a part of the file of an import, and with the last one the file. A part begins where the one before has ended,
- * or at 0, which begins anew. Throws 400 where it begins elsewhere, 409 where another request sends the file too.
+ * Takes a part of the file of an import, and with the last one the file. A part begins where the one before has ended, or where
+ * a part has begun that it replaces, with all behind it. Throws 400 where it begins elsewhere, 409 where another request sends
+ * the file too.
  */
 export async function takePart(
   context: RequestContext,
@@ -38,20 +39,34 @@ export async function takePart(
   id: string,
   { stream, offset, complete }: Part,
 ) {
-  refuseUnlessAwaitingFile(requireTask(await context.load(task, id), id));
+  refuseUnlessAwaitingFile(requireTask(await context.load(importTask, id), id));
   const file = uploadOf(context.principal.environmentId, id);
   const there = (await files.stateOf(file))?.bytes ?? 0;
-  if (offset !== 0 && offset !== there) {
-    throw invalidField('/offset', `must be 0, or ${there}: so many bytes are there`);
-  }
+  if (offset > there)
+    throw invalidField('/offset', `must be at most ${there}: so many bytes are there`);
   const received = stream
     ? await addedTo(files, file, offset, context.newId('req'), stream)
     : there;
   if (!complete) return { task_id: id, received_bytes: received, complete };
   if (received === 0) throw invalidField('', 'the file is empty');
   const sha256 = await digestOf(files, file);
-  await context.execute(task, id, receiveFile({ bytes: received, sha256 }));
+  await context.execute(importTask, id, receiveFile({ bytes: received, sha256 }));
   return { task_id: id, received_bytes: received, complete };
+}
+
+/** Begins a file behind some bytes of it. Throws 400 where no part of it begins or ends there. */
+async function begunAt(
+  files: FileStore,
+  file: FileName,
+  mark: string,
+  offset: number,
+): Promise<number> {
+  const bytes = await files.begin(file, mark, offset).catch((error: unknown) => {
+    if (!(error instanceof RangeError)) throw error;
+    throw invalidField('/offset', 'must be where a part of the file has begun or ended');
+  });
+  if (bytes !== offset) throw overtaken();
+  return bytes;
 }
 
 /** Adds the bytes of a stream to a file, and gives the bytes that it has then. */
@@ -62,14 +77,24 @@ async function addedTo(
   mark: string,
   stream: BodyStream,
 ): Promise<number> {
-  let bytes = await files.begin(file, mark, offset);
-  if (bytes !== offset) throw overtaken();
+  let bytes = await begunAt(files, file, mark, offset);
   for await (const piece of inPieces(stream)) {
     if (bytes + piece.length > importLimits.fileBytes) throw tooLarge();
     if (!(await files.add(file, mark, bytes, piece))) throw overtaken();
     bytes += piece.length;
   }
   return bytes;
+}
+
+/** Keeps the whole of a stream as a file. Throws 413 where it is too large, 409 where others keep it too. */
+export async function keepFile(
+  files: FileStore,
+  file: FileName,
+  mark: string,
+  stream: BodyStream,
+): Promise<{ readonly bytes: number; readonly sha256: string }> {
+  const bytes = await addedTo(files, file, 0, mark, stream);
+  return { bytes, sha256: await digestOf(files, file) };
 }
 
 /** The bytes in pieces of the size in which they are kept. */
