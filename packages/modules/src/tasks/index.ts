@@ -11,7 +11,14 @@ export type { ImportPorts, RowRequest } from './imports/ports.ts';
 export { fileRows } from './imports/rows.ts';
 export { type ImportEnd, runImport } from './imports/run-import.ts';
 export { importLimits } from './limits.ts';
-export { completeTask, failTask, noteProgress, receiveFile, startTask } from './task/decisions.ts';
+export {
+  completeTask,
+  createTask,
+  failTask,
+  noteProgress,
+  receiveFile,
+  startTask,
+} from './task/decisions.ts';
 export { keptHours, uploadOf } from './task/files.ts';
 export { isRunnable, taskTable } from './task/projection.ts';
 export type { TaskOptions } from './task/routes.ts';

@@ -4,7 +4,7 @@ export interface BulkAnswer {
   readonly body: unknown;
 }
 
-/** What became of some events. */
+/** The outcome of recording some events. */
 export interface BulkOutcome<Row> {
   readonly recorded: number;
   /** Events that were there already. */

@@ -163,7 +163,7 @@ class Stopped extends Error {}
 
 const badRow = ({ line, row }: Numbered['row'], error: string): BadRow => ({ line, error, row });
 
-/** What is wrong with a row: the sentence, and of several faults each with its place. */
+/** The faults of a row, for people: the sentence, and of several each with its place. */
 function messageWith(message: string, errors: NonNullable<RefusalBody['errors']>): string {
   if (errors.length < 2) return message;
   return errors.map((each) => `${each.pointer.slice(1)}: ${each.message}`).join('; ');

@@ -90,6 +90,9 @@ async function refuseBeyondOpen({ read }: RequestContext): Promise<void> {
 
 async function createImport(context: RequestContext, policy: TargetPolicy, body: CreateTask) {
   refuseWithoutRight(context, body.entity_type);
+  if (body.on_existing === 'update' && body.entity_type !== 'CUSTOMERS') {
+    throw invalidField('/on_existing', 'must be "refuse": imports change customers alone');
+  }
   const id = context.newId('task');
   const { file_url, file_name, task_type: _, ...given } = body;
   const { state } = await context.execute(importTask, id, {
