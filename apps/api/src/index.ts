@@ -4,6 +4,7 @@ import {
   commandMetrics,
   connectGateway,
   connectNats,
+  createFileStore,
   createHttpServer,
   createLog,
   createMetrics,
@@ -52,6 +53,7 @@ import { targetPolicyOf } from '@counterfoil/webhooks';
 import { isOfAuthentication, startAuthentication } from './authentication.ts';
 import { type ApiConfig, quotasOf } from './config.ts';
 import { furthestPosition } from './furthest-position.ts';
+import { startImports } from './imports.ts';
 import { describedApi } from './info.ts';
 import { type ApiMembers, joinApi } from './members.ts';
 import { createOperatorServer } from './operator-server.ts';
@@ -185,6 +187,40 @@ const factReads = (
   tracker: ReturnType<typeof trackFillings>,
 ): FactReadSide => ({ pool, prepared, tracker, recent: new RecentFacts() });
 
+interface StreamParts {
+  readonly store: EventStore;
+  readonly time: Pick<ReturnType<typeof watchTime>, 'doubt'>;
+  readonly members: ApiMembers | null;
+  readonly slices: readonly Module[];
+  readonly clocks: ReturnType<typeof createClocks>;
+  readonly config: ApiConfig;
+  readonly log: Log;
+  readonly metrics: Metrics;
+}
+
+/** The folded streams of the process, and what decides on them. */
+const streamsOf = ({
+  store,
+  time,
+  members,
+  slices,
+  clocks,
+  config,
+  log,
+  metrics,
+}: StreamParts): Streams =>
+  createStreams({
+    store,
+    doubtOfTime: time.doubt,
+    ...(members ? { ownership: members.ownership } : {}),
+    aggregates: slices.flatMap(({ aggregates }) => aggregates),
+    clock: clocks,
+    ...commandMetrics(metrics),
+    ...snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log),
+    onLeftBehind: ({ name }, error) =>
+      log.warn({ err: error, stream: name }, 'a claim stays behind'),
+  });
+
 interface CheckedParts {
   readonly store: EventStore;
   readonly time: Pick<ReturnType<typeof watchTime>, 'check'>;
@@ -230,8 +266,10 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
+  const files = started.add(createFileStore({ database: config.DATABASE_URL }), close);
   const slices = modules({
     directory,
+    files,
     clocks,
     quotas,
     broker: broker.events,
@@ -241,17 +279,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });
-  const streams = createStreams({
-    store,
-    doubtOfTime: time.doubt,
-    ...(members ? { ownership: members.ownership } : {}),
-    aggregates: slices.flatMap(({ aggregates }) => aggregates),
-    clock: clocks,
-    ...commandMetrics(metrics),
-    ...snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log),
-    onLeftBehind: ({ name }, error) =>
-      log.warn({ err: error, stream: name }, 'a claim stays behind'),
-  });
+  const streams = streamsOf({ store, time, members, slices, clocks, config, log, metrics });
   const { publicBytesPerHour: perHour } = quotas;
   const publicBytes = watchPublicBytes({ database: config.DATABASE_URL, log, perHour });
   started.add(publicBytes, close);
@@ -300,6 +328,10 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   await authentication.fold.ready;
   members?.open({ server, authentication });
   senders.take({ slices, server, authentication, now: Date.now, log, metrics });
+  const policy = targetPolicyOf(config);
+  const { DATABASE_URL: database } = config;
+  const imports = { database, files, streams, server, authentication, policy, log, metrics };
+  started.add(startImports(imports), stop);
   const { port } = await server.listen(config.PORT, config.HOST);
   const operatorPort = await openOperators(started, config, { shared, directory, secrets });
   return { port, operatorPort };

@@ -6,6 +6,7 @@ import { eventFields } from './fields/events.ts';
 import { invoiceFields } from './fields/invoices.ts';
 import { paymentFields } from './fields/payments.ts';
 import { subscriptionFields } from './fields/subscriptions.ts';
+import { taskFields } from './fields/tasks.ts';
 import { usageFields } from './fields/usage.ts';
 import { walletFields } from './fields/wallets.ts';
 import { introduction, operatorIntroduction } from './introduction.ts';
@@ -14,7 +15,9 @@ import { introduction, operatorIntroduction } from './introduction.ts';
 const tags = {
   'API keys': 'Keys that act for a user in an environment',
   'Add-ons': 'Offers that a subscription takes in addition to its plan',
+  Alerts: 'Alerts that were raised, and that ended',
   'Catalogue transfer': 'The catalogue as one document: export, preview, import',
+  Connections: 'Ways to storages that lie outside, with their credentials',
   Costsheets: 'What usage costs the seller, by price',
   Coupons: 'Discounts by amount or percentage',
   'Credit grants': 'Credits that an offer gives, once or in every period',
@@ -37,6 +40,7 @@ const tags = {
   Roles: 'Named sets of rights',
   Settings: 'What an environment does in its own way, such as the numbers of invoices',
   Subscriptions: 'Plans that customers have, their lines, periods and what was charged for them',
+  Tasks: 'Imports of files, and the runs of exports',
   Taxes: 'Tax rates, and where they apply',
   Tenants: 'The organisation that the API key belongs to',
   Users: 'Persons and service accounts of the tenant',
@@ -47,6 +51,7 @@ const tags = {
   Wallets: 'Credits of a customer: loads, debits, balances and entries',
   'Webhook deliveries': 'Messages to endpoints, attempts to deliver them, and repetitions',
   Webhooks: 'Endpoints that get events by HTTP: filters, order, rates and secrets',
+  Workflows: 'Work that goes on in the background, and how far it is',
 } as const;
 
 /** Words of paths that are not the names of their records. */
@@ -74,6 +79,7 @@ export const apiInfo: ApiInfo = {
     ...subscriptionFields,
     ...invoiceFields,
     ...paymentFields,
+    ...taskFields,
   },
 };
 

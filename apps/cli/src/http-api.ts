@@ -15,6 +15,8 @@ export interface CallOptions {
   readonly body?: unknown;
   /** The body as JSON text, in the place of `body`: it goes out as it is. */
   readonly text?: string;
+  /** A body that is no JSON, in the place of both. */
+  readonly bytes?: Uint8Array;
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
@@ -29,7 +31,7 @@ export async function callApi(
   { baseUrl, apiKey }: ApiPlace,
   method: string,
   path: string,
-  { body, text = JSON.stringify(body), idempotencyKey, signal }: CallOptions = {},
+  { body, text = JSON.stringify(body), bytes, idempotencyKey, signal }: CallOptions = {},
 ): Promise<ApiAnswer> {
   const limit = AbortSignal.timeout(answerMilliseconds);
   try {
@@ -38,9 +40,11 @@ export async function callApi(
       headers: {
         'x-api-key': apiKey,
         ...(text === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(bytes === undefined ? {} : { 'content-type': 'application/octet-stream' }),
         ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
       },
       ...(text === undefined ? {} : { body: text }),
+      ...(bytes === undefined ? {} : { body: Buffer.from(bytes) }),
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     });
     const answer = await response.text();

@@ -14,6 +14,7 @@ import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
 import { addSimulateCommand } from './simulate/command.ts';
 import { showStatus } from './status.ts';
+import { addTasksCommand } from './tasks/command.ts';
 import { up } from './up/command.ts';
 import { addUsageCommand } from './usage/command.ts';
 import { discard, rebuild, verify } from './verify.ts';
@@ -51,6 +52,7 @@ program
 addSeedCommand(program, print);
 addCatalogCommand(program, print);
 addClockCommand(program, print);
+addTasksCommand(program, print);
 addUsageCommand(program, print);
 addSimulateCommand(program, print);
 

@@ -4,6 +4,7 @@ export * from './consume/index.ts';
 export * from './database/index.ts';
 export * from './decide/index.ts';
 export * from './define/index.ts';
+export * from './files/index.ts';
 export * from './gateway/index.ts';
 export * from './http/index.ts';
 export * from './intake/index.ts';

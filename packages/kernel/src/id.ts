@@ -56,6 +56,8 @@ export type IdPrefix =
   | 'esub'
   | 'ucred'
   | 'alert'
+  | 'conn'
+  | 'task'
   | 'req';
 
 export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;
@@ -102,6 +104,8 @@ export type PaymentId = Id<'pay'>;
 export type PaymentAttemptId = Id<'attempt'>;
 export type CreditNoteId = Id<'cn'>;
 export type CreditNoteLineId = Id<'cn_line'>;
+export type ConnectionId = Id<'conn'>;
+export type TaskId = Id<'task'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

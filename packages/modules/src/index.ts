@@ -1,4 +1,4 @@
-import type { EventBroker, EventGateway, Module } from '@counterfoil/engine/define';
+import type { EventBroker, EventGateway, FileStore, Module } from '@counterfoil/engine/define';
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import {
   type Sealer,
@@ -7,9 +7,11 @@ import {
   type WebhookRoutes,
   webhooks,
 } from '@counterfoil/webhooks';
+import { type AlertLogRoutes, alertLog } from './alert-log/index.ts';
 import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/index.ts';
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
+import { type ConnectionRoutes, connections } from './connections/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CreditNoteRoutes, creditNotes } from './credit-notes/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
@@ -42,16 +44,19 @@ import {
   type SubscriptionRoutes,
   subscriptionsWith,
 } from './subscriptions/index.ts';
+import { type TaskRoutes, tasks } from './tasks/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type UsageRoutes, usage } from './usage/index.ts';
 import { type WalletRoutes, wallets } from './wallets/index.ts';
 import { type WhatIfRoutes, whatIf } from './what-if/index.ts';
+import { type WorkflowRoutes, workflows } from './workflows/index.ts';
 
 export * from './catalog-transfer/index.ts';
 export * from './checkpoints/index.ts';
 export * from './clocks/index.ts';
+export * from './connections/index.ts';
 export * from './coupons/index.ts';
 export * from './credit-notes/index.ts';
 export * from './customers/index.ts';
@@ -71,6 +76,7 @@ export * from './quotas.ts';
 export * from './secrets.ts';
 export * from './settings/index.ts';
 export * from './subscriptions/index.ts';
+export * from './tasks/index.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
 export * from './usage/index.ts';
@@ -101,6 +107,10 @@ export type ApiRoutes = TenancyRoutes &
   ReratingRoutes &
   WhatIfRoutes &
   DocumentRoutes &
+  ConnectionRoutes &
+  TaskRoutes &
+  AlertLogRoutes &
+  WorkflowRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -122,6 +132,8 @@ export interface ModulesOptions {
   readonly broker?: EventBroker | undefined;
   /** Left out where downstream systems get no credentials. */
   readonly gateway?: EventGateway | undefined;
+  /** The place of files; left out in processes that serve no requests. */
+  readonly files?: FileStore | null;
   /** The gateway that takes cards; left out where an installation has none. */
   readonly paymentProvider?: PaymentProvider | null;
 }
@@ -152,6 +164,8 @@ const businessModules = ({
   clocks,
   gateway,
   paymentProvider = null,
+  files = null,
+  targetPolicy = strictTargetPolicy,
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
@@ -179,6 +193,10 @@ const businessModules = ({
   rerating,
   whatIf,
   documents({ secret: secrets?.documentSecret ?? null }),
+  connections({ sealer: secrets?.sealer ?? noSealer }),
+  tasks({ files, policy: targetPolicy }),
+  alertLog,
+  workflows,
   checkpoints,
 ];
 

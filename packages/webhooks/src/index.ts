@@ -7,9 +7,10 @@ import { webhookMigrations } from './queue/migrations.ts';
 import { webhookRoutes } from './routes.ts';
 import { webhookTask } from './task/task.ts';
 
-export { createSealer, type Sealer } from './endpoint/sealing.ts';
+export { createSealer, type Sealed, type Sealer, sealedSchema } from './endpoint/sealing.ts';
 export type { WebhookOptions } from './options.ts';
-export { strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
+export { FileNotFetched, fetchedFile } from './sending/fetch-file.ts';
+export { checkTargetUrl, strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
 export { targetPolicyOf, targetVariables } from './sending/target-variables.ts';
 
 /** Outgoing webhooks: endpoints, their deliveries, and the tables of the queue. */

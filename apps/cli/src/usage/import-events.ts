@@ -1,3 +1,4 @@
+import { BulkRefused, recordEvents } from '@counterfoil/modules';
 import type { ApiAnswer } from '../http-api.ts';
 import { bodyOf } from '../http-api.ts';
 import { OperatorError } from '../settings.ts';
@@ -91,30 +92,14 @@ class Import {
 
   /** Records what can be recorded of some events. */
   async #record(rows: readonly Sent[]): Promise<void> {
-    if (rows.length === 0) return;
-    const answer = await this.#send(`{"events":[${rows.map(({ text }) => text).join(',')}]}`);
-    if (answer.status < 300) {
-      this.#note(rows, answer.body as Accepted);
-      return;
-    }
-    // Anything but a fault of events concerns all of them, such as a key without the right, or a backfill that has ended.
-    const isOfEvents = answer.status === 413 || (answer.status === 400 && !isOfState(answer));
-    if (!isOfEvents) bodyOf(answer);
-    const faults = faultsIn(answer);
-    const isFaulty = (_: Sent, index: number): boolean => faults.has(index);
-    if (rows.some(isFaulty)) {
-      for (const [index, row] of rows.entries()) {
-        const error = faults.get(index);
-        if (error !== undefined) this.#refuse(row, error);
-      }
-      await this.#record(rows.filter((row, index) => !isFaulty(row, index)));
-    } else if (rows.length > 1) {
-      // It does not say which: it is looked for.
-      const middle = Math.ceil(rows.length / 2);
-      await this.#record(rows.slice(0, middle));
-      await this.#record(rows.slice(middle));
-    } else if (rows[0]) {
-      this.#refuse(rows[0], messageOf(answer));
+    try {
+      const outcome = await recordEvents(rows, (body) => this.#send(body));
+      this.#recorded += outcome.recorded;
+      this.#repeated += outcome.repeated;
+      for (const { row, error } of outcome.refused) this.#refuse(row, error);
+    } catch (error) {
+      if (error instanceof BulkRefused) bodyOf(error.answer);
+      throw error;
     }
   }
 
@@ -134,15 +119,6 @@ class Import {
     }
   }
 
-  #note(rows: readonly Sent[], { accepted, repeated, conflicts }: Accepted): void {
-    this.#recorded += accepted;
-    this.#repeated += repeated;
-    for (const { index, event_id } of conflicts) {
-      const row = rows[index];
-      if (row) this.#refuse(row, `another event has the event_id ${JSON.stringify(event_id)}`);
-    }
-  }
-
   #refuse({ line, row }: Pick<EventRow, 'line' | 'row'>, error: string): void {
     this.#refused += 1;
     this.#tools.onRefused({ line, error, row });
@@ -158,33 +134,5 @@ class Import {
   }
 }
 
-interface Accepted {
-  readonly accepted: number;
-  readonly repeated: number;
-  readonly conflicts: readonly { readonly index: number; readonly event_id: string }[];
-}
-
-interface Refusal {
-  readonly code?: string;
-  readonly message?: string;
-  readonly errors?: readonly { readonly pointer: string; readonly message: string }[];
-}
-
-const isOfState = ({ body }: ApiAnswer): boolean =>
-  (body as Refusal | null)?.code === 'invalid_operation';
-
 const messageOf = ({ status, body }: ApiAnswer): string =>
-  (body as Refusal | null)?.message ?? `The API answered ${status}.`;
-
-/** The faults that an answer names, by the number of the event in its bulk. */
-function faultsIn({ body }: ApiAnswer): ReadonlyMap<number, string> {
-  const faults = new Map<number, string>();
-  for (const { pointer, message } of (body as Refusal | null)?.errors ?? []) {
-    const [, index, field = ''] = /^\/events\/(\d+)(?:\/(.*))?$/.exec(pointer) ?? [];
-    if (index === undefined) continue;
-    const fault = field === '' ? message : `${field}: ${message}`;
-    const others = faults.get(+index);
-    faults.set(+index, others === undefined ? fault : `${others}; ${fault}`);
-  }
-  return faults;
-}
+  (body as { readonly message?: string } | null)?.message ?? `The API answered ${status}.`;

@@ -200,6 +200,35 @@ const fillingPosition: Migration = {
   },
 };
 
+/** Files that are too large for the log, in pieces: see files/README.md. */
+const files: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      create table counterfoil.file (
+        environment_id text collate "C" not null,
+        name text collate "C" not null,
+        mark text not null,
+        bytes bigint not null,
+        touched_at timestamptz not null default now(),
+        primary key (environment_id, name)
+      )`.execute(database);
+    await sql`
+      create table counterfoil.file_piece (
+        environment_id text collate "C" not null,
+        name text collate "C" not null,
+        place bigint not null,
+        content bytea not null,
+        primary key (environment_id, name, place),
+        foreign key (environment_id, name) references counterfoil.file on delete cascade
+      )`.execute(database);
+    // What comes in is often packed already, and is read a few times at most.
+    await sql`
+      alter table counterfoil.file_piece alter column content set storage external`.execute(
+      database,
+    );
+  },
+};
+
 /** Migrations of the engine, by name. They come before those of the modules. */
 export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0001_projection: projection,
@@ -209,4 +238,5 @@ export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0005_public_bytes: publicBytes,
   engine_0006_filling: filling,
   engine_0007_filling_position: fillingPosition,
+  engine_0008_files: files,
 };

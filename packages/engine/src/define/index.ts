@@ -9,6 +9,7 @@ export * from './event-broker.ts';
 export * from './event-gateway.ts';
 export * from './expansion.ts';
 export * from './fact-work.ts';
+export * from './file-store.ts';
 export * from './intake.ts';
 export * from './listed.ts';
 export * from './listing.ts';

@@ -16,6 +16,8 @@ export interface Module {
   /** Tables of facts that are recorded without a decision. */
   readonly facts?: readonly AnyFactTables[];
   readonly routes: Routes;
+  /** Operations that no path leads to: the service itself carries them out, in the name of a caller. */
+  readonly operations?: Routes;
   readonly publicEvents: readonly PublicEvents[];
   /** Work that happens by itself when its time comes. */
   readonly dueWork?: readonly DueWork[];

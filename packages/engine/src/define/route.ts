@@ -33,11 +33,28 @@ export class Content {
   }
 }
 
+/** The same for an answer that is too large to be held: its pieces are made while they are sent. */
+export class ContentStream {
+  readonly mediaType: string;
+  readonly pieces: AsyncIterable<Uint8Array>;
+  readonly fileName: string;
+  constructor(mediaType: string, pieces: AsyncIterable<Uint8Array>, fileName: string) {
+    this.mediaType = mediaType;
+    this.pieces = pieces;
+    this.fileName = fileName;
+  }
+}
+
+/** The bytes of a body as they arrive, decoded. To read beyond the limit of the route, or what breaks off, throws a `Problem`. */
+export type BodyStream = AsyncIterable<Uint8Array>;
+
 /** The input of a handler: every part already parsed by its schema. */
 export interface RouteInput<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
+  /** Of a route that `streams`; it may be read once. Absent where the request has no body. */
+  readonly stream?: BodyStream;
 }
 
 /** The amount that a JSON body may hold. */
@@ -75,9 +92,14 @@ export interface Route<
   readonly keyField?: string;
   /** Limits of what is in the body, where they are not the common ones. */
   readonly bodyContents?: BodyContents;
+  /**
+   * The media types of a body that is no JSON, and goes to the handler as it arrives, up to `bodyLimitBytes`. Such a route
+   * has no schema for its body.
+   */
+  readonly streams?: readonly string[];
   /** Absent for 204, and where every answer is one of `contents`. */
   readonly response?: Response;
-  /** The media types that it may answer in place of JSON, as `Content`. GET only. */
+  /** The media types that it may answer in place of JSON, as `Content` or `ContentStream`. GET only. */
   readonly contents?: readonly string[];
   /** Absent when a request succeeds with nothing but the records of its path. */
   readonly example?: RouteExample<Params, Query, Body>;
@@ -98,7 +120,7 @@ export interface ContentRoute<
   readonly handle: (
     context: RequestContext,
     input: RouteInput<z.output<Params>, z.output<Query>, unknown>,
-  ) => Promise<Content | z.output<Response>>;
+  ) => Promise<Content | ContentStream | z.output<Response>>;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a table of routes holds every combination of schemas.

@@ -1,4 +1,4 @@
-import type { Content } from '../define/route.ts';
+import type { Content, ContentStream } from '../define/route.ts';
 import type { Position } from '../log/types.ts';
 
 /** The marks of a run that become headers of its answer. Read when its handler is done. */
@@ -19,7 +19,7 @@ export interface Rendered {
   /** The JSON of the body; null for none, or for `content`. */
   readonly text: string | null;
   /** The body that is no JSON. Only a GET has one, and no GET is handed over. */
-  readonly content?: Content;
+  readonly content?: Content | ContentStream;
   /** The revision of the record that it shows; null for none. */
   readonly revision: number | null;
   /** The path of the record that was made; null for none. */

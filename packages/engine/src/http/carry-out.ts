@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Instant } from '@counterfoil/kernel';
 import type { Principal } from '../define/context.ts';
+import type { BodyStream } from '../define/route.ts';
 import type { Endpoint } from './endpoint.ts';
 import { fieldsOf } from './fields.ts';
 import type { MadeKey } from './handed-request.ts';
@@ -23,6 +24,8 @@ export interface Call {
   readonly headers: IncomingHttpHeaders;
   /** The parsed JSON of the body; undefined when there is none. */
   readonly body: unknown;
+  /** The bytes of a body that is no JSON, for a route that takes it as it arrives. */
+  readonly stream?: BodyStream;
   readonly caller: Principal;
   readonly requestId: string;
   readonly receivedAt: Instant;
@@ -80,7 +83,7 @@ export async function carryOut(
   { params, query, body }: Parts,
   onBegin: (run: RequestRun) => void,
 ): Promise<unknown> {
-  const { endpoint, headers } = call;
+  const { endpoint, headers, stream } = call;
   const run = host.begin({
     principal: call.caller,
     requestId: call.requestId,
@@ -96,5 +99,6 @@ export async function carryOut(
     madeKey: call.madeKey,
   });
   onBegin(run);
-  return endpoint.route.handle(run.context, { params, query, body });
+  const input = { params, query, body, ...(stream && { stream }) };
+  return endpoint.route.handle(run.context, input);
 }

@@ -39,6 +39,7 @@ export function compileEndpoint(placed: PlacedRoute, options: CompileOptions): E
   );
   invariant(method === 'GET' || !route.contents, `${key} cannot answer contents`);
   invariant(method !== 'GET' || route.body === undefined, `${key} cannot have a body`);
+  invariant(!route.streams || route.body === undefined, `${key} cannot have two kinds of bodies`);
   return {
     ...placed,
     bodyLimitBytes: route.bodyLimitBytes ?? options.bodyLimitBytes,

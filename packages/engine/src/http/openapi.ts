@@ -135,6 +135,9 @@ function operation(placed: PlacedRoute, { pathWords }: ApiInfo): ZodOpenApiOpera
     description: route.description ?? plainDescription(placed),
     requestParams: { ...(placed.placeholders.length > 0 && { path }), ...(query && { query }) },
     parameters: requestHeaders(placed),
+    ...(route.streams && {
+      requestBody: { content: Object.fromEntries(route.streams.map((type) => [type, {}])) },
+    }),
     ...(route.body && {
       requestBody: {
         required: !route.bodyOptional,

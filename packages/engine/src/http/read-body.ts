@@ -98,6 +98,38 @@ function decoded(request: IncomingMessage): Readable {
   );
 }
 
+/**
+ * The bytes of a body as they arrive, decoded, up to a limit. Throws the 400, 413 or 415 `Problem` when it is read that far.
+ * What nobody reads is let pass, so that a client which is still sending hears the answer.
+ *
+ * @param onPiece is told of each piece, before it is handed on
+ */
+export async function* streamedBody(
+  request: IncomingMessage,
+  limit: number,
+  onPiece: () => void,
+): AsyncGenerator<Buffer> {
+  if ((declaredBytes(request) ?? 0) > limit) throw tooLarge(limit);
+  const stream = decoded(request);
+  // A pipe does not say that its source has broken off.
+  if (stream !== request) request.once('aborted', () => stream.destroy(endedEarly()));
+  let bytes = 0;
+  try {
+    for await (const piece of stream.iterator({ destroyOnReturn: false })) {
+      bytes += (piece as Buffer).length;
+      if (bytes > limit) throw tooLarge(limit);
+      onPiece();
+      yield piece as Buffer;
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw stream === request || !request.complete ? endedEarly() : undecodable();
+  } finally {
+    request.unpipe();
+    request.resume();
+  }
+}
+
 /** The refusal of a body that is larger than so many bytes. */
 export const tooLarge = (limit: number): Problem =>
   new Problem(

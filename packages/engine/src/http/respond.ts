@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { BrokenInvariant, invariant, type Problem } from '@counterfoil/kernel';
 import type { Request, Response } from 'express';
-import { Content, WithETag } from '../define/route.ts';
+import { Content, ContentStream, WithETag } from '../define/route.ts';
 import type { Rendered, RunMarks } from './answer.ts';
 import { type Coding, codingFor, compressed } from './compression.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -49,7 +51,7 @@ export function rendered(
   params: Readonly<Record<string, string>>,
   result: unknown,
 ): Rendered {
-  if (result instanceof Content) {
+  if (result instanceof Content || result instanceof ContentStream) {
     invariant(route.contents?.includes(result.mediaType), `${key} answers no ${result.mediaType}`);
     return { text: null, content: result, revision: null, location: null };
   }
@@ -78,6 +80,12 @@ export async function sendResult(
   { text: json, content, revision, location }: Rendered,
 ): Promise<void> {
   if (response.headersSent || response.destroyed) return;
+  if (content instanceof ContentStream) {
+    setRunHeaders(response, marks);
+    setContentHeaders(response, content);
+    await sendPieces(response, route.status, content);
+    return;
+  }
   const text = content?.bytes ?? json;
   if (text === null) {
     setRunHeaders(response, marks);
@@ -105,7 +113,33 @@ export async function sendResult(
 /** A page may have styles of its own, and nothing else: no script, no picture, nothing from elsewhere. */
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
-function setContentHeaders(response: Response, { mediaType, fileName }: Content): void {
+/** Sends pieces as fast as they are taken. A failure on the way cuts the connection: the status is out already. */
+async function sendPieces(
+  response: Response,
+  status: number,
+  { mediaType, pieces }: ContentStream,
+): Promise<void> {
+  response.statusCode = status;
+  response.setHeader('Content-Type', mediaType);
+  const { deadline } = exchangeOf(response);
+  const sent = async function* () {
+    for await (const piece of pieces) {
+      deadline?.refresh();
+      yield piece;
+    }
+  };
+  if (response.req.method === 'HEAD') {
+    response.end();
+    return;
+  }
+  // A caller who went away, or a failure that is cut off, has had its answer.
+  await pipeline(Readable.from(sent()), response).catch((error: Error) => response.destroy(error));
+}
+
+function setContentHeaders(
+  response: Response,
+  { mediaType, fileName }: Pick<Content, 'mediaType' | 'fileName'>,
+): void {
   const plainName = fileName.replaceAll(/[^A-Za-z0-9._-]+/g, '_').slice(0, 120);
   response.setHeader('Content-Disposition', `inline; filename="${plainName}"`);
   if (mediaType.startsWith('text/html')) {

@@ -12,6 +12,7 @@ import {
   authenticate,
   authorise,
   checkContentType,
+  checkStreamType,
   inOrder,
   readBytes,
   readJson,
@@ -54,14 +55,25 @@ export function routesOf(
     limitRate,
     traffic.share,
     authorise,
+    ...(endpoint.route.streams ? streamSteps(endpoint.route.streams) : bodySteps(endpoint)),
+    answer,
+  ];
+
+  const bodySteps = ({ bodyLimitBytes }: Endpoint): readonly AsyncStep[] => [
     checkContentType,
     traffic.makeRoom,
     traffic.receive,
-    readBytes(endpoint.bodyLimitBytes),
+    readBytes(bodyLimitBytes),
     traffic.admit,
     traffic.takeTurn,
     parseBody,
-    answer,
+  ];
+
+  // The body is read by the handler, as fast as it takes it.
+  const streamSteps = (types: readonly string[]): readonly AsyncStep[] => [
+    checkStreamType(types),
+    traffic.admit,
+    traffic.takeTurn,
   ];
 
   const answersOf = (siblings: readonly PlacedRoute[]): Answers => ({

@@ -1,5 +1,6 @@
 import { BrokenInvariant, Problem } from '@counterfoil/kernel';
 import express, { type Express } from 'express';
+import type { Module } from '../define/module.ts';
 import type { RouteKey } from '../define/route.ts';
 import { answerMessagesWith } from './answer-message.ts';
 import { type Connections, createConnections } from './connections.ts';
@@ -30,6 +31,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     ...options,
   };
   const placed = placeRoutes(options.modules);
+  const inner = placeRoutes(options.modules.map(operationsOnly));
   const documents = {
     '/openapi.json': once(() => openApiDocument(placed, options.info)),
     ...options.documents,
@@ -38,7 +40,11 @@ export function createHttpServer(options: HttpOptions): HttpServer {
   const countRate = createRateCounter(settings.rateLimit);
   const limitRate = limitRateWith(countRate);
   const turns = createTurns(tenantTurns);
-  const withEndpoints = { ...settings, turns, endpointOf: endpointsOf(placed, settings) };
+  const withEndpoints = {
+    ...settings,
+    turns,
+    endpointOf: endpointsOf([...placed, ...inner], settings),
+  };
   const carryOut = carryOutWith(withEndpoints);
 
   const createApplication = (connections: Connections): Express => {
@@ -72,6 +78,12 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     routeKeys: placed.map(({ key }) => key),
   };
 }
+
+/** A module as if its operations were all its routes. */
+const operationsOnly = (module: Module): Module => ({
+  ...module,
+  routes: module.operations ?? {},
+});
 
 /** The endpoints by route, each compiled when it is first asked for. */
 function endpointsOf(placed: readonly PlacedRoute[], settings: HttpSettings) {

@@ -3,6 +3,7 @@ import { instantOf, makeId, Problem } from '@counterfoil/kernel';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { OwnedElsewhere } from '../decide/ownership.ts';
 import type { Principal } from '../define/context.ts';
+import type { BodyStream } from '../define/route.ts';
 import { type Call, type CallSettings, carryOut, type Parts, partsOf } from './carry-out.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Exchange, endpointOf, exchangeOf, principalOf } from './exchange.ts';
@@ -10,7 +11,7 @@ import { marksOf, problemFrom } from './handed-request.ts';
 import type { HttpOptions, HttpSettings } from './host.ts';
 import { parseJsonBody } from './json-body.ts';
 import { createPassage } from './passage.ts';
-import { readBody } from './read-body.ts';
+import { readBody, streamedBody } from './read-body.ts';
 import { givenRequestId, hasBody, ignoredNames, isJson } from './request-headers.ts';
 import { rendered, sendResult } from './respond.ts';
 import type { Turns } from './turns.ts';
@@ -127,6 +128,16 @@ export const checkContentType: Step = (request, _response, next) => {
   );
 };
 
+/** Refuses a body of none of the media types that a route takes as they arrive. */
+export const checkStreamType =
+  (types: readonly string[]): Step =>
+  (request, _response, next) => {
+    const [type = ''] = (request.headers['content-type'] ?? '').split(';');
+    if (!hasBody(request.headers) || types.includes(type.trim().toLowerCase())) return next();
+    const known = types.join(' or ');
+    throw new Problem('unsupported_media_type', `Send the file with the Content-Type ${known}.`);
+  };
+
 /** Reads the body, inflated if need be, up to a limit in bytes. */
 export const readBytes =
   (limit: number): Step =>
@@ -210,8 +221,11 @@ export const answerWith = (options: AnswerOptions): AsyncStep => {
       caller: principalOf(exchange),
       requestId: exchange.requestId,
       receivedAt: exchange.receivedAt,
-      mayGoElsewhere: passage !== undefined && endpoint.method !== 'GET',
+      mayGoElsewhere: passage !== undefined && endpoint.method !== 'GET' && !endpoint.route.streams,
       madeKey: null,
+      ...(endpoint.route.streams && hasBody(request.headers)
+        ? { stream: streamOf(request, endpoint, exchange) }
+        : {}),
     };
     if (!passage || !call.mayGoElsewhere) return answerHere(request, response, call);
     let place = passage.placeOf(call);
@@ -240,6 +254,13 @@ export const answerWith = (options: AnswerOptions): AsyncStep => {
     await sendResult(request, response, endpoint, exchange.run, answered);
   };
 };
+
+/** The body of a request as it arrives. Its time counts from the last piece: the whole has that of a connection. */
+const streamOf = (
+  request: Request,
+  { bodyLimitBytes }: Endpoint,
+  { deadline }: Exchange,
+): BodyStream => streamedBody(request, bodyLimitBytes, () => deadline?.refresh());
 
 function tellIgnored(response: Response, pointers: readonly string[]): void {
   if (pointers.length > 0) response.setHeader('Counterfoil-Ignored', ignoredNames(pointers));

@@ -4,6 +4,7 @@ import { integrationRoutes } from './integration-routes.ts';
 import { taxesOfCustomer } from './reactions.ts';
 import { customerRoutes } from './routes.ts';
 
+export { type Brought, bringCustomer } from './bring.ts';
 export { type CustomerEvent, type CustomerRecord, customer, customerRecords } from './customer.ts';
 export { childrenMaximum, childrenOf } from './parents.ts';
 export {
@@ -13,7 +14,7 @@ export {
   customersWith,
   customerWith,
 } from './reference.ts';
-export { customerSchema } from './schema.ts';
+export { createCustomerSchema, customerSchema } from './schema.ts';
 
 const routes = { ...customerRoutes, ...integrationRoutes };
 

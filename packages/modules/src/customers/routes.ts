@@ -8,11 +8,9 @@ import {
 } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { equalTo, oneOf, recordRoutes, withMetadata } from '../record/index.ts';
-import { broughtAssociations } from '../taxes/index.ts';
-import { defaultTimeZone } from '../tenancy/index.ts';
+import { creationOf } from './bring.ts';
 import {
   archiveCustomer,
-  createCustomer,
   customer,
   customerRecords,
   customerView,
@@ -73,14 +71,7 @@ export const customerRoutes = {
       names: parentNames,
       texts: idsOfOthers,
     },
-    decide: (id, body, context) => ({
-      prepare: async () =>
-        createCustomer(id, body, {
-          timeZone: await defaultTimeZone(context),
-          parent: (await parentOf(context, id, body)) ?? null,
-          taxAssociations: await broughtAssociations(context, body.tax_rate_overrides ?? []),
-        }),
-    }),
+    decide: (id, body, context) => creationOf(context, id, body),
     follows: taxesOfCustomer,
   }),
 

@@ -49,6 +49,7 @@ export {
   offer,
 } from './offer.ts';
 export type { Owner, OwnerType } from './owner.ts';
+export { bringPrice } from './price/bring.ts';
 export { chainOf, overlap } from './price/chain.ts';
 export {
   createPrices,

@@ -68,6 +68,7 @@ export { isInherited, payerOf, usersOf } from './families/family.ts';
 export type { Invoicing, Recorded, ShownInvoice } from './invoicing.ts';
 export type { LineData, SoldPrice } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
+export { planSync } from './plan-sync/plan-sync.ts';
 export { subscriptionTable } from './projection.ts';
 export { createSubscriptionSchema, subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';

@@ -31,6 +31,8 @@ import { usageVoid } from './voids/usage-void.ts';
 import { usageWatch } from './watches/usage-watch.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
+export { usageAlertTable } from './alerts/records.ts';
+export { usageAlert } from './alerts/usage-alert.ts';
 export { type Grouping, groupingsOf } from './analytics/breakdown.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
@@ -39,6 +41,7 @@ export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
 export { UsageAsOf } from './as-of/usage-as-of.ts';
 export { notePaidUsage, type PaidUsage, paidUsage } from './balances/paid-usage.ts';
 export { watchedBalances } from './balances/watched-balances.ts';
+export { usageBackfill } from './backfills/index.ts';
 export {
   addsUp,
   type CountingMeter,

@@ -43,7 +43,8 @@ interface OpenApiOperation {
   readonly parameters?: readonly (Parameter | ParameterReference)[];
   readonly requestBody?: {
     readonly required?: boolean;
-    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+    /** A body that goes as it is has no schema. */
+    readonly content: { readonly 'application/json'?: { readonly schema: Schema } };
   };
   readonly responses: Readonly<Record<string, SuccessAnswer>>;
 }
@@ -177,7 +178,7 @@ function operationOf(
         .filter((parameter) => parameter.in === place)
         .map(({ name, schema }) => [name, inlined(schema, known)]),
     );
-  const body = described.requestBody?.content['application/json'].schema;
+  const body = described.requestBody?.content['application/json']?.schema;
   return {
     key: `${method.toUpperCase()} ${below}`,
     method: method.toUpperCase(),

@@ -1,0 +1,1 @@
+export { createFileStore, type FileStoreOptions, type OpenFileStore } from './file-store.ts';

@@ -1,0 +1,23 @@
+import type { FileName } from '@counterfoil/engine/define';
+
+/** The parts of names by which files of tasks are told apart. */
+const uploadSuffix = '/file';
+const badRowsSuffix = '/bad-rows';
+
+/** The file of an import. */
+export const uploadOf = (environmentId: string, taskId: string): FileName => ({
+  environmentId,
+  name: `${taskId}${uploadSuffix}`,
+});
+
+/** The rows of it that were not carried out, as NDJSON `{line, error, row}` (D82). */
+export const badRowsOf = (environmentId: string, taskId: string): FileName => ({
+  environmentId,
+  name: `${taskId}${badRowsSuffix}`,
+});
+
+/** The hours for which files stay that nobody adds to, by a pattern of their names. */
+export const keptHours: readonly (readonly [hours: number, nameLike: string])[] = [
+  [7 * 24, `%${uploadSuffix}`],
+  [30 * 24, `%${badRowsSuffix}`],
+];
