@@ -28,6 +28,7 @@ import { type OfferRoutes, offersWith } from './offers/index.ts';
 import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
+import { type ScheduledTaskRoutes, scheduledTasks } from './scheduled-tasks/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type SettingRoutes, settings } from './settings/index.ts';
 import {
@@ -64,6 +65,7 @@ export * from './offers/index.ts';
 export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
+export * from './scheduled-tasks/index.ts';
 export * from './secrets.ts';
 export * from './settings/index.ts';
 export * from './subscriptions/index.ts';
@@ -99,6 +101,7 @@ export type ApiRoutes = TenancyRoutes &
   TaskRoutes &
   AlertLogRoutes &
   WorkflowRoutes &
+  ScheduledTaskRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -148,6 +151,7 @@ function refusedByNobody(): Promise<never> {
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({
   secrets,
+  targetPolicy,
   directory,
   clocks,
   gateway,
@@ -182,6 +186,7 @@ const businessModules = ({
   tasks({ files, policy: targetPolicy }),
   alertLog,
   workflows,
+  scheduledTasks({ policy: targetPolicy ?? strictTargetPolicy }),
   checkpoints,
 ];
 
