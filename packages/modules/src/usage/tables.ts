@@ -14,7 +14,7 @@ import { usageVoid } from './voids/usage-void.ts';
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 8,
+  version: 9,
   intake: usageIntake,
   records: [
     ...[customer, meter, usageVoid, usageBackfill],
