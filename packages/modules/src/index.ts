@@ -56,6 +56,7 @@ export * from './customers/index.ts';
 export * from './documents/index.ts';
 export * from './entitlement-checks/index.ts';
 export * from './events/index.ts';
+export * from './exports/index.ts';
 export * from './features/index.ts';
 export * from './folding-packages.ts';
 export * from './groups/index.ts';
@@ -151,7 +152,6 @@ function refusedByNobody(): Promise<never> {
 /** The business, lower slices first: a slice knows only those that stand before it. */
 const businessModules = ({
   secrets,
-  targetPolicy,
   directory,
   clocks,
   gateway,
@@ -183,10 +183,10 @@ const businessModules = ({
   creditNotes,
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
+  scheduledTasks({ policy: targetPolicy }),
   tasks({ files, policy: targetPolicy }),
   alertLog,
   workflows,
-  scheduledTasks({ policy: targetPolicy ?? strictTargetPolicy }),
   checkpoints,
 ];
 

@@ -36,7 +36,7 @@ export {
 } from './invoice.ts';
 export { invoiceTable } from './projection.ts';
 export { getInvoice } from './queries.ts';
-export { type InvoiceResource, invoiceSchema } from './schema.ts';
+export { type InvoiceLineResource, type InvoiceResource, invoiceSchema } from './schema.ts';
 export {
   type AskedNote,
   applyNote,

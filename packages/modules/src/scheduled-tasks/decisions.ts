@@ -46,7 +46,7 @@ export const createScheduledTask =
   };
 
 /**
- * Resumes or pauses a task (specification §3.21). It is so already: no event. The windows of the pause are taken with the
+ * Resumes or pauses a task (specification, "Update a scheduled task"). It is so already: no event. The windows of the pause are taken with the
  * next one that is due (D79).
  */
 export const enableScheduledTask =

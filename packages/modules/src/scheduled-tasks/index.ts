@@ -4,11 +4,11 @@ import { scheduledTaskTable } from './projection.ts';
 import { type ScheduledTaskOptions, scheduledTaskRoutes } from './routes.ts';
 import { exportRun } from './runs/export-run.ts';
 import { exportRunTable } from './runs/projection.ts';
-import { exportRunPublicEvents } from './runs/public-events.ts';
 import { runsPlanned } from './runs/reactions.ts';
 import { scheduledTask } from './scheduled-task.ts';
 
 export type { JobConfig } from './job-config.ts';
+export { windowsBetween } from './rhythm.ts';
 export type { ScheduledTaskOptions } from './routes.ts';
 export {
   attemptsMaximum,
@@ -37,7 +37,7 @@ export const scheduledTasks = (options: ScheduledTaskOptions) =>
     aggregates: [scheduledTask, exportRun],
     tables: [scheduledTaskTable, exportRunTable],
     routes: scheduledTaskRoutes(options),
-    publicEvents: [exportRunPublicEvents],
+    publicEvents: [],
     dueWork: [windowsDue],
     reactions: [runsPlanned],
   });

@@ -40,7 +40,7 @@ const metadataFieldSchema = z
     column_name: column_name ?? field.field_key,
   }));
 
-/** Where and how an export is written, as a request says it (specification §2.24; E 23.1; D79). */
+/** The place and the form of an export, as a request says it (specification §2.24; E 23.1; D79). */
 export const jobConfigSchema = withConditions(
   z.object({
     bucket: bucketSchema,

@@ -6,7 +6,7 @@ import {
   type WindowRhythm,
   windowStart,
 } from '@counterfoil/kernel';
-import type { ExportInterval } from './values.ts';
+import { type ExportInterval, givenIntervals } from './values.ts';
 
 const minute = 60_000;
 
@@ -47,4 +47,22 @@ export const dueAt = ({ interval }: Rhythm, { end }: Span): Instant =>
 export function nextDueAfter(rhythm: Rhythm, at: Instant): Instant {
   const before = shiftedBy(at, -rhythms[rhythm.interval].delayMilliseconds);
   return dueAt(rhythm, windowFrom(rhythm, startOfWindow(rhythm, before)));
+}
+
+/** The windows that lie within a span, whole, up to a number. None for an interval that no task can have. */
+export function windowsBetween(
+  { interval, timezone }: { readonly interval: string; readonly timezone: string },
+  { start, end }: Span,
+  maximum: number,
+): readonly Span[] {
+  const known = givenIntervals.find((each) => each === interval);
+  if (known === undefined) return [];
+  const rhythm = { interval: known, timezone };
+  const first = windowFrom(rhythm, startOfWindow(rhythm, start));
+  let window = first.start < start ? windowFrom(rhythm, first.end) : first;
+  const windows: Span[] = [];
+  for (; window.end <= end && windows.length < maximum; window = windowFrom(rhythm, window.end)) {
+    windows.push(window);
+  }
+  return windows;
 }

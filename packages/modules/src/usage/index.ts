@@ -28,10 +28,11 @@ import { usageQuestionRoutes } from './usage-routes.ts';
 import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 
-export { matches, measureOf } from './aggregation/measure.ts';
 export { usageAlertTable } from './alerts/records.ts';
 export { usageAlert } from './alerts/usage-alert.ts';
+export { matches, measureOf, type Properties } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
+export { usageAnalytics } from './analytics/usage-analytics.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
 export { usageBackfill } from './backfills/index.ts';
 export {
@@ -46,10 +47,12 @@ export { conflicting, type Ingesting, identifiedEvent, ingest } from './ingestio
 export { KnownLookups } from './known-lookups.ts';
 export { RecentUsage } from './recent-usage.ts';
 export * from './reservations/index.ts';
+export { refuseDropped } from './retention/refuse-dropped.ts';
 export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 export { isActive, stretchesOfUsers } from './users.ts';
+export { wholeAggregation } from './whole-aggregation.ts';
 
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */

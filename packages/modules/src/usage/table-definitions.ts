@@ -56,7 +56,7 @@ export interface UsageTables
     readonly at: string;
     readonly position: string;
     readonly number: number;
-    /** When it was written down: of an event of a backfill, when that was closed. */
+    /** The instant at which it was written down: of an event of a backfill, when that was closed. */
     readonly recorded_at: string;
     readonly event_id: string;
     readonly source: string | null;

@@ -48,6 +48,7 @@ export {
 export { transactionTable, walletTable } from './projection.ts';
 export { realTimeBalance } from './queries.ts';
 export { type CreditsBack, giveBack } from './reversals/give-back.ts';
+export type { TransactionResource, WalletResource } from './schema.ts';
 export { endOfOrder, endOrder, invoiceOfOrder } from './topups/decisions.ts';
 export { type Wallet, wallet } from './wallet.ts';
 

@@ -1,4 +1,5 @@
 import {
+  type AskingContext,
   type FilterOf,
   type Found,
   type Page,
@@ -47,7 +48,7 @@ export async function getWallet(
  * not active has nothing to spend.
  */
 export async function realTimeBalance(
-  context: RequestContext,
+  context: Pick<AskingContext, 'load' | 'now'>,
   id: string,
 ): Promise<RealTimeBalance> {
   const state = await context.load(wallet, id);
