@@ -8,6 +8,7 @@ import { addClockCommand } from './clock/command.ts';
 import { referenceFolder, writeReference } from './docs.ts';
 import { tailEvents } from './events.ts';
 import { exportLedger } from './export.ts';
+import { addExportsCommand } from './exports/command.ts';
 import { addOperatorCommands } from './operator/command.ts';
 import { runProgram } from './program.ts';
 import { addSeedCommand } from './seed/command.ts';
@@ -54,6 +55,7 @@ addCatalogCommand(program, print);
 addClockCommand(program, print);
 addTasksCommand(program, print);
 addUsageCommand(program, print);
+addExportsCommand(program, print);
 addSimulateCommand(program, print);
 
 program

@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { bench } from './bench.ts';
 import { benchCatalog, type CatalogBenchOptions } from './catalog.ts';
 import { benchInvoices, type InvoiceBenchOptions } from './invoices/bench.ts';
+import { benchExports, type ExportBenchOptions } from './exports/bench.ts';
 import { benchLimits, type LimitBenchOptions } from './limits/bench.ts';
 import {
   type BenchOptions,
@@ -148,6 +149,13 @@ program
   .option('--no-meters', 'record events that nothing sums up')
   .option('--profile <folder>', 'write processor profiles there')
   .action((given: Partial<UsageBenchOptions>) => benchUsage(readSettings(), given, print));
+
+program
+  .command('exports')
+  .description('measure an export of usage as gzipped CSV, and the memory of the exporter')
+  .option('--events <number>', 'usage events', wholeNumber)
+  .option('--customers <number>', 'customers whose they are', wholeNumber)
+  .action((given: Partial<ExportBenchOptions>) => benchExports(readSettings(), given, print));
 
 program
   .command('questions')

@@ -58,6 +58,7 @@ export type IdPrefix =
   | 'alert'
   | 'conn'
   | 'task'
+  | 'schtask'
   | 'req';
 
 export type Id<Prefix extends IdPrefix> = Brand<string, Prefix>;
@@ -106,6 +107,7 @@ export type CreditNoteId = Id<'cn'>;
 export type CreditNoteLineId = Id<'cn_line'>;
 export type ConnectionId = Id<'conn'>;
 export type TaskId = Id<'task'>;
+export type ScheduledTaskId = Id<'schtask'>;
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;

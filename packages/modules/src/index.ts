@@ -35,6 +35,7 @@ import {
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import { type ReratingRoutes, rerating } from './rerating/index.ts';
+import { type ScheduledTaskRoutes, scheduledTasks } from './scheduled-tasks/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type SettingRoutes, settings } from './settings/index.ts';
 import {
@@ -63,6 +64,7 @@ export * from './customers/index.ts';
 export * from './documents/index.ts';
 export * from './entitlement-checks/index.ts';
 export * from './events/index.ts';
+export * from './exports/index.ts';
 export * from './features/index.ts';
 export * from './folding-packages.ts';
 export * from './groups/index.ts';
@@ -73,6 +75,7 @@ export * from './ongoing-balances/index.ts';
 export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
+export * from './scheduled-tasks/index.ts';
 export * from './secrets.ts';
 export * from './settings/index.ts';
 export * from './subscriptions/index.ts';
@@ -111,6 +114,7 @@ export type ApiRoutes = TenancyRoutes &
   TaskRoutes &
   AlertLogRoutes &
   WorkflowRoutes &
+  ScheduledTaskRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -194,6 +198,7 @@ const businessModules = ({
   whatIf,
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
+  scheduledTasks({ policy: targetPolicy }),
   tasks({ files, policy: targetPolicy }),
   alertLog,
   workflows,

@@ -95,7 +95,7 @@ their values, and exits with 2 before it has started anything. The webhook worke
 variables that begin with \`WEBHOOK_\` and that it does not know.
 
 \`counterfoil\` is the command line, \`counterfoil up\` (\`npm start\`) included; that hands its whole
-environment on to the three applications.
+environment on to the applications.
 
 | Variable | Read by | Default | Values | Meaning |
 |---|---|---|---|---|

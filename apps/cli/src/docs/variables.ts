@@ -1,4 +1,5 @@
 import { type ApiConfig, apiConfigSchema } from '@counterfoil/api/config';
+import { type ExporterConfig, exporterConfigSchema } from '@counterfoil/exporter/config';
 import { type ProjectorConfig, projectorConfigSchema } from '@counterfoil/projector/config';
 import { webhooksEnvironment } from '@counterfoil/webhook-worker/config';
 import type { z } from 'zod';
@@ -9,6 +10,7 @@ export const programs: readonly { readonly name: string; readonly schema: z.ZodO
   { name: 'api', schema: apiConfigSchema },
   { name: 'projector', schema: projectorConfigSchema },
   { name: 'webhooks', schema: webhooksEnvironment },
+  { name: 'exporter', schema: exporterConfigSchema },
   { name: 'counterfoil', schema: settingsSchema },
 ];
 
@@ -16,6 +18,7 @@ export const programs: readonly { readonly name: string; readonly schema: z.ZodO
 type VariableName =
   | keyof ApiConfig
   | keyof ProjectorConfig
+  | keyof ExporterConfig
   | keyof z.output<typeof webhooksEnvironment>
   | keyof Settings;
 
@@ -110,6 +113,9 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     '`counterfoil up` sets it to `127.0.0.0/8,::1/128`, unless it is set already.',
   WEBHOOK_DENIED_CIDRS:
     'Address ranges that webhooks may not go to although they are public, separated by commas.',
+  EXPORT_FOLDER:
+    'Folder of the exports to connections of local folders: below it one for each tenant, environment and bucket. ' +
+    'Without it such exports fail.',
   WEBHOOK_RETRY_LADDER_MS:
     'Milliseconds to wait after the first, second, … failed attempt, separated by commas. After ' +
     'the last one follows one more attempt, and then the delivery is given up.',

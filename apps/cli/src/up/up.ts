@@ -11,6 +11,7 @@ import {
   openEventStore,
   parseConfig,
 } from '@counterfoil/engine';
+import { exporterConfigSchema } from '@counterfoil/exporter/config';
 import {
   type DataFolder,
   DataFolderInUseError,
@@ -83,6 +84,7 @@ export async function startInstallation(
     const env = {
       SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
       OPERATOR_PORT: '0',
+      EXPORT_FOLDER: join(folder.path, 'exports'),
       ...applicationEnvironment(settings, servers, secretKey),
       OPERATOR_KEY: operatorKey,
     };
@@ -94,6 +96,8 @@ export async function startInstallation(
       return application.ready;
     };
     const [, , api] = await Promise.all([start('projector'), start('webhooks'), start('api')]);
+    // Nobody waits for it.
+    start('exporter').catch(() => undefined);
     const apiUrls = [`http://${settings.HOST}:${Number(api.readyLine.port)}`];
     for (let number = 2; number <= apiProcesses; number += 1) {
       // A port that stays the same when the process is started again.
@@ -129,6 +133,7 @@ function assertConfigured({ COUNTERFOIL_SECRET_KEY: key = '0'.repeat(64) }: Sett
   const environment = { ...process.env, ...urls, HEALTH_PORT: '0', COUNTERFOIL_SECRET_KEY: key };
   parseConfig(apiConfigSchema, environment);
   parseConfig(projectorConfigSchema, environment);
+  parseConfig(exporterConfigSchema, environment);
   parseConfig(webhooksEnvironment, environment, { ownPrefix: 'WEBHOOK_' });
 }
 

@@ -89,10 +89,10 @@ async function schemaOf(client: Client): Promise<string> {
 }
 
 const insertEvents = (schema: string): string => `
-  insert into ${schema}.event (environment, account, name, at, position, number, event_id, properties)
+  insert into ${schema}.event (environment, account, name, at, position, recorded_at, number, event_id, properties)
   select named.environment, accounts.numbers[case when event % 10 = 0 then 1 else 2 + event % ($7::int) end],
          named.number, date_trunc('milliseconds', $5::timestamptz + event * $6::float8 * interval '1 second'),
-         0, event, 'stored-' || event,
+         0, $5::timestamptz, event, 'stored-' || event,
          ('{"count":${count},"model":"model-' || event / 10 % ${models} || '","region":"eu-west-1"}')::json
     from (select array_agg(number order by asked.place) as numbers
             from unnest($2::text[]) with ordinality as asked (external_id, place)

@@ -1,4 +1,4 @@
-export { type Connection, connect, transaction } from './database.ts';
+export { type Connection, connect, schemaName, transaction } from './database.ts';
 export { isUnavailable, sqlState } from './database-errors.ts';
 export { type Migration, migrate } from './migrate.ts';
 export type * from './schema.ts';

@@ -1,7 +1,7 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { AskingContext } from './asking-context.ts';
 import { type Expansion, expandParameter, expansion } from './expansion.ts';
-import type { RequestContext } from './request-context.ts';
 
 const test = suite('expand');
 
@@ -16,7 +16,7 @@ interface Book {
 /** Books with their shelves always and their owners if asked, and the look-ups that were made. */
 function library(): { readonly books: Expansion<Book>; readonly lookUps: (readonly string[])[] } {
   const lookUps: (readonly string[])[] = [];
-  const find = async (_context: RequestContext, ids: readonly string[]) => {
+  const find = async (_context: AskingContext, ids: readonly string[]) => {
     lookUps.push(ids);
     return new Map(ids.filter((id) => id !== 'gone').map((id) => [id, `the ${id}`]));
   };
@@ -30,7 +30,7 @@ function library(): { readonly books: Expansion<Book>; readonly lookUps: (readon
   return { books, lookUps };
 }
 
-const context = {} as RequestContext;
+const context = {} as AskingContext;
 const book = (id: string, shelf_id: string | null, owner_id: string): Book => ({
   ...{ id, shelf_id, owner_id },
 });

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import type { AskingContext } from './asking-context.ts';
 import { filterValuesMaximum } from './listing.ts';
 import type { ColumnTypes, Projection } from './projection.ts';
-import type { RequestContext } from './request-context.ts';
 
 /** Finds records by their ids, all that a page needs at once. */
 type Find<Related> = (
-  context: RequestContext,
+  context: AskingContext,
   ids: readonly string[],
 ) => Promise<ReadonlyMap<string, Related>>;
 
@@ -30,7 +30,7 @@ export interface Expansion<Shown> {
   readonly parameter: ReturnType<typeof expandParameter>;
   /** Resources with the related records that are asked for or always shown: one look-up for each name. */
   readonly show: (
-    context: RequestContext,
+    context: AskingContext,
     resources: readonly Shown[],
     names?: readonly string[],
   ) => Promise<Shown[]>;
@@ -89,7 +89,7 @@ export function expansion<Shown>(
 
 /** Looks up the records of one relation, and returns the member that each resource gets of them. */
 async function memberOf<Shown>(
-  context: RequestContext,
+  context: AskingContext,
   resources: readonly Shown[],
   { as, id, find }: Relations<Shown>[string],
 ): Promise<(resource: Shown) => Partial<Shown>> {

@@ -23,6 +23,7 @@ export * from './reaction.ts';
 export * from './request-context.ts';
 export * from './route.ts';
 export * from './route-example.ts';
+export * from './streamed-reads.ts';
 export {
   environmentSubjects,
   livePrefix,

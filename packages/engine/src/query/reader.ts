@@ -141,7 +141,7 @@ export function createReader(
  * A builder that finds under the name of each table what the caller may read of it. Not
  * materialized: the planner sees through the definition to the indexes of the table.
  */
-const narrowed = <Tables extends ReadTable>(
+export const narrowed = <Tables extends ReadTable>(
   tables: readonly Tables[],
   caller: Place,
 ): Selects<Tables> =>

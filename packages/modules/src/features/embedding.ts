@@ -1,4 +1,4 @@
-import { expansion, type RequestContext } from '@counterfoil/engine/define';
+import { type AskingContext, expansion, type RequestContext } from '@counterfoil/engine/define';
 import { group, groupRecords, groupView } from '../groups/index.ts';
 import { meter, meterRecords, meterView } from '../meters/index.ts';
 import { featureRecords } from './feature.ts';
@@ -26,7 +26,7 @@ export async function embeddedNow(context: RequestContext, shown: Feature): Prom
  * Features by id with meters and groups, archived ones included, for records that show them inside.
  */
 export async function featuresById(
-  context: RequestContext,
+  context: AskingContext,
   ids: readonly (string | undefined)[],
 ): Promise<ReadonlyMap<string, Feature>> {
   const found = await featureRecords.byIds(context, ids);

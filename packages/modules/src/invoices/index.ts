@@ -57,7 +57,7 @@ export { afterwards, comingEvents } from './preview/coming.ts';
 export { invoiceTable } from './projection.ts';
 export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
 export { getInvoice } from './queries.ts';
-export { type InvoiceResource, invoiceSchema } from './schema.ts';
+export { type InvoiceLineResource, type InvoiceResource, invoiceSchema } from './schema.ts';
 export { totalOf } from './settling/credited.ts';
 export {
   type AskedNote,

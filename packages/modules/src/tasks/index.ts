@@ -1,7 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { importOperations } from './imports/operations.ts';
 import { taskTable } from './task/projection.ts';
-import { taskPublicEvents } from './task/public-events.ts';
+import { exportRunPublicEvents, taskPublicEvents } from './task/public-events.ts';
 import { type TaskOptions, taskRoutes } from './task/routes.ts';
 import { importTask } from './task/task.ts';
 
@@ -35,7 +35,7 @@ export const tasks = (options: TaskOptions) =>
     tables: [taskTable],
     routes: taskRoutes(options),
     operations: importOperations,
-    publicEvents: [taskPublicEvents],
+    publicEvents: [taskPublicEvents, exportRunPublicEvents],
   });
 
 /** The routes with their exact types, for the typed client. */

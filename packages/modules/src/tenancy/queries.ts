@@ -1,4 +1,5 @@
 import {
+  type AskingContext,
   type Found,
   type Page,
   pageRequest,
@@ -43,13 +44,13 @@ export async function listEnvironments(
 
 /** The time zone of records in the environment of a context that have none of their own (D50). */
 export const defaultTimeZone = async (
-  context: Pick<RequestContext, 'load' | 'principal'>,
+  context: Pick<AskingContext, 'load' | 'principal'>,
 ): Promise<string> =>
   (await context.load(environment, context.principal.environmentId))?.timezone ?? 'UTC';
 
 /** The tenant of the caller, from the log and so never behind. */
 export const ownTenant = async (
-  context: Pick<RequestContext, 'load' | 'principal'>,
+  context: Pick<AskingContext, 'load' | 'principal'>,
 ): Promise<Tenant> => tenantView(await context.load(tenant, context.principal.tenantId));
 
 /** A user of the caller's tenant as the API shows it: with the tenant, from the log. */
@@ -60,7 +61,7 @@ export const withTenant = async (
 
 /** The users of the caller's tenant with some ids, by id. Ids of nobody are left out. */
 export async function usersById(
-  context: RequestContext,
+  context: AskingContext,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, User>> {
   const found = await context.read.findMany(userTable, ids);

@@ -30,11 +30,12 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 import { usageWatch } from './watches/usage-watch.ts';
 
-export { matches, measureOf } from './aggregation/measure.ts';
 export { usageAlertTable } from './alerts/records.ts';
 export { usageAlert } from './alerts/usage-alert.ts';
 export { type Grouping, groupingsOf } from './analytics/breakdown.ts';
+export { matches, measureOf, type Properties } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
+export { usageAnalytics } from './analytics/usage-analytics.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
 export { groupingsMaximum, type UsageShare, usageShares } from './analytics/usage-shares.ts';
 export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
@@ -55,12 +56,14 @@ export { KnownLookups } from './known-lookups.ts';
 export { listKeySchema } from './list-place.ts';
 export { RecentUsage } from './recent-usage.ts';
 export * from './reservations/index.ts';
+export { refuseDropped } from './retention/refuse-dropped.ts';
 export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 export { isActive, stretchesOfUsers } from './users.ts';
 export { usageWatch, watchUsage } from './watches/usage-watch.ts';
 export { watchedUsage } from './watches/watched-usage.ts';
+export { wholeAggregation } from './whole-aggregation.ts';
 
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */

@@ -64,6 +64,8 @@ export interface UsageTables
     readonly at: string;
     readonly position: string;
     readonly number: number;
+    /** The instant at which it was written down: of an event of a backfill, when that was closed. */
+    readonly recorded_at: string;
     readonly event_id: string;
     readonly source: string | null;
     readonly properties: string | null;
@@ -119,6 +121,7 @@ const facts = (schema: string): readonly string[] => [
      name integer not null,
      at timestamptz not null,
      position bigint not null,
+     recorded_at timestamptz not null,
      number integer not null,
      event_id text collate "C" not null,
      source text collate "C",
@@ -138,6 +141,9 @@ const facts = (schema: string): readonly string[] => [
 export const eventIndexes = (relation: string): readonly string[] => [
   `create index on ${relation} (account, name, at)`,
   `create index on ${relation} (environment, at)`,
+  // Rows stand nearly in the order of the log: a few pages tell where those of a window are (ADR 51).
+  `create index on ${relation} using brin (recorded_at, position)
+     with (pages_per_range = 32, autosummarize = on)`,
 ];
 
 const securedTables = [
@@ -176,7 +182,7 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
 }
 
 const eventMembers = `environment_id, external_id, generation, name.name, event.at, event.position,
-  event.number, event_id, source, properties::text`;
+  event.recorded_at, event.number, event_id, source, properties::text`;
 
 const eventJoins = (schema: string): string =>
   `join ${schema}.environment on environment.number = event.environment

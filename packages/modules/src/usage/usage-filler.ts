@@ -244,6 +244,7 @@ export class UsageFiller implements Filler<UsageEvent> {
         names[index] ?? null,
         timestamp,
         position,
+        one.recordedAt,
         number,
         event_id,
         source,
@@ -393,7 +394,7 @@ function* writtenOf(
 }
 
 const eventColumns = [
-  ...['environment', 'account', 'name', 'at', 'position', 'number', 'event_id', 'source'],
-  'properties',
+  ...['environment', 'account', 'name', 'at', 'position', 'recorded_at', 'number', 'event_id'],
+  ...['source', 'properties'],
 ];
 const conflictColumns = ['environment', 'position', 'number', 'event_id'];

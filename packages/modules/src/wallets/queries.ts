@@ -1,4 +1,5 @@
 import {
+  type AskingContext,
   type FilterOf,
   type Found,
   type Page,
@@ -43,7 +44,7 @@ export async function getWallet(
  * counts as ended, however late it is booked; a wallet that is not active has nothing to spend. Throws 404.
  */
 export async function spendableWallet(
-  context: Pick<RequestContext, 'load' | 'now'>,
+  context: Pick<AskingContext, 'load' | 'now'>,
   id: string,
 ): Promise<{ readonly wallet: Wallet; readonly spendable: DecimalText }> {
   const state = await context.load(wallet, id);

@@ -52,6 +52,7 @@ const PACKAGES: readonly Package[] = [
   },
   { name: '@counterfoil/api', folder: 'apps/api', mayImport: APPLICATION },
   { name: '@counterfoil/projector', folder: 'apps/projector', mayImport: APPLICATION },
+  { name: '@counterfoil/exporter', folder: 'apps/exporter', mayImport: APPLICATION },
   {
     name: '@counterfoil/webhook-worker',
     folder: 'apps/webhooks',

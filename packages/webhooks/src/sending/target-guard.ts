@@ -74,6 +74,10 @@ export interface GuardOptions {
 const standardResolve = ({ allowedCidrs }: TargetPolicy): ResolveName =>
   allowedCidrs.length === 0 ? resolveByDns() : resolvePrivately(resolveByDns());
 
+/** The look-up of a policy, for clients of Node's own that are given one. A literal address has to be checked before. */
+export const guardedLookupOf = (policy: TargetPolicy) =>
+  guardedLookup(joined(standardResolve(policy)), policy);
+
 /**
  * An undici connector that reaches allowed addresses only. It checks three times, because each
  * check alone can be got round: a literal host (Node looks up no literals), every answer of the

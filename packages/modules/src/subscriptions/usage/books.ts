@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -25,7 +25,7 @@ export interface Piece extends BilledUsage {
 
 /** The usage of one subscription as it was billed and will be, each period of a line rated once. */
 export class Books {
-  readonly #context: RequestContext;
+  readonly #context: AskingContext;
   readonly #charging: Omit<Charging, 'allowances' | 'billing'>;
   readonly #count: (period: string) => void;
   readonly #running: Bill | null;
@@ -35,7 +35,7 @@ export class Books {
 
   /** @param count told of each period of a line that is rated, before it is; may refuse further ones */
   constructor(
-    context: RequestContext,
+    context: AskingContext,
     charging: Omit<Charging, 'allowances' | 'billing'>,
     count: (period: string) => void,
   ) {

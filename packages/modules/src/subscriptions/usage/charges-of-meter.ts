@@ -1,4 +1,4 @@
-import { type RequestContext, where } from '@counterfoil/engine/define';
+import { type AskingContext, where } from '@counterfoil/engine/define';
 import {
   type Currency,
   decimal,
@@ -57,7 +57,7 @@ const tooManyPeriods = () =>
 
 /** The subscriptions under which the usage of customers is charged: in the place of one that is inherited that of its parent. */
 async function subscriptionsOf(
-  context: RequestContext,
+  context: AskingContext,
   customerIds: readonly string[],
 ): Promise<readonly Subscription[]> {
   const ids = await context.read.ids(

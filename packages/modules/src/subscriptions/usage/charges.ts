@@ -1,4 +1,4 @@
-import type { AskingContext, RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import {
   type DecimalText,
   decimal,
@@ -41,7 +41,7 @@ export interface UsageQuestion {
  * entitlements make free (specification §4.13, E 6, D70). Lines come by the name of their meter.
  */
 export async function usageCharges(
-  context: RequestContext,
+  context: AskingContext,
   question: UsageQuestion,
 ): Promise<UsageCharges> {
   const { subscription_id: id } = question;
@@ -119,7 +119,7 @@ function commitmentShown(
 
 /** The subscription whose lines the usage of one is charged under: that of its parent, where it is inherited. */
 export async function chargedFor(
-  context: RequestContext,
+  context: AskingContext,
   asked: Subscription,
 ): Promise<Subscription> {
   const parentId = isInherited(asked) ? asked.family.parent?.subscription_id : undefined;

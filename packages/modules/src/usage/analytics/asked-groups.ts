@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, WindowSize } from '@counterfoil/kernel';
 import type { Meter } from '../../meters/index.ts';
 import { type AskedCustomer, askedCustomer } from '../asked-customer.ts';
@@ -18,7 +18,7 @@ export interface AskedGroups extends AskedCustomer, AskedSpan {
 }
 
 /** The groups that a request asks for, and its question about the usage that a meter counts. */
-export async function askedGroups(context: RequestContext, body: AskedGroups) {
+export async function askedGroups(context: AskingContext, body: AskedGroups) {
   const { customer, zone: ownZone } = await askedCustomer(context, body);
   const { window_size: size, billing_anchor: anchor, property_filters = {}, sources = [] } = body;
   const span = askedSpan(context.now, body);

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Currency, DecimalText, Span } from '@counterfoil/kernel';
 import type { Price } from '../../offers/index.ts';
 import type { UsageStretch } from './usage-in-stretches.ts';
@@ -34,4 +34,4 @@ export interface ChargedUsage {
 export type ChargesOfMeter = (meterId: string) => Promise<readonly UsageCharge[]>;
 
 /** Knows what usage costs by the subscriptions of customers: those stand above usage. */
-export type ChargesOf = (context: RequestContext, charged: ChargedUsage) => Promise<ChargesOfMeter>;
+export type ChargesOf = (context: AskingContext, charged: ChargedUsage) => Promise<ChargesOfMeter>;

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import {
   type Currency,
   type Decimal,
@@ -31,7 +31,7 @@ export type CostsOf = (meter: Meter, question: GroupQuestion) => Promise<Costs |
 
 /** Makes what tells the costs of one answer. Nothing has a cost where no customer is named. */
 export async function costsIn(
-  context: RequestContext,
+  context: AskingContext,
   chargesOf: ChargesOf,
   customer: UsageOf['customer'],
   span: GroupQuestion['span'],
@@ -85,7 +85,7 @@ export function totalOf(all: readonly (Costs | null)[]): Cost {
 }
 
 async function costsOf(
-  context: RequestContext,
+  context: AskingContext,
   meter: Meter,
   question: GroupQuestion,
   chargesOf: ChargesOfMeter,
@@ -124,7 +124,7 @@ type PricedCell = Pick<Cell, 'group' | 'start'> & { readonly amount: DecimalText
  * filter leaves out, and what others used, has its share as well.
  */
 async function spreadCharge(
-  context: RequestContext,
+  context: AskingContext,
   meter: Meter,
   question: GroupQuestion,
   { all: stretches, asked, span, currency, amount }: UsageCharge,

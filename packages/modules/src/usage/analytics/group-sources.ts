@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import { type GroupQuestion, usageInGroups } from './usage-in-groups.ts';
 
 /** The sources of the events of each group, where they are asked for and tell the groups not apart. */
@@ -11,7 +11,7 @@ const noSources: GroupSources = () => ({});
  * every source is a group: it has the same limits.
  */
 export async function groupSources(
-  context: RequestContext,
+  context: AskingContext,
   question: GroupQuestion,
   expand: readonly string[] = [],
 ): Promise<GroupSources> {

@@ -1,4 +1,4 @@
-import { type RequestContext, where } from '@counterfoil/engine/define';
+import { type AskingContext, where } from '@counterfoil/engine/define';
 import { invalidField } from '@counterfoil/kernel';
 import { type Feature, featureRecords, featuresById } from '../../features/index.ts';
 import { type Meter, meterRecords } from '../../meters/index.ts';
@@ -18,7 +18,7 @@ export interface AskedSubjects {
 
 /** The meters and features that are asked for; every metered feature where none is. Unknown ones have no usage. */
 export async function subjectsOf(
-  context: RequestContext,
+  context: AskingContext,
   { feature_ids = [], meter_ids = [] }: AskedSubjects,
 ): Promise<readonly Subject[]> {
   const byMeter = meter_ids.length === 0 ? [] : await metersById(context, meter_ids);
@@ -49,7 +49,7 @@ export async function subjectsOf(
 }
 
 /** The meters with some ids, whatever became of them; those that nobody knows are left out. */
-async function metersById(context: RequestContext, ids: readonly string[]): Promise<Meter[]> {
+async function metersById(context: AskingContext, ids: readonly string[]): Promise<Meter[]> {
   const found = await meterRecords.byIds(context, ids);
   return [...new Set(ids)].flatMap((id) => found.get(id) ?? []);
 }

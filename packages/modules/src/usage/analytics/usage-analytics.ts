@@ -1,4 +1,4 @@
-import { expansion, inTable, type RequestContext } from '@counterfoil/engine/define';
+import { type AskingContext, expansion, inTable } from '@counterfoil/engine/define';
 import { planTable } from '../../offers/index.ts';
 import { usageTables } from '../tables.ts';
 import { askedGroups, groupView } from './asked-groups.ts';
@@ -17,7 +17,7 @@ import { usageInGroups } from './usage-in-groups.ts';
  * out. It costs what the subscriptions of the customer make of it.
  */
 export async function usageAnalytics(
-  context: RequestContext,
+  context: AskingContext,
   chargesOf: ChargesOf,
   body: AnalyticsQuestion,
 ): Promise<UsageAnalytics> {

@@ -8,12 +8,13 @@ import { areMeasuresComplete } from './drop-month.ts';
 /** The table of a month among those beside, with the numbers of the tables that readers see. */
 const preparedOf = (made: string, { name }: Month): string => `${made}.prepared_${name}`;
 
-const columns = 'environment, account, name, at, position, number, event_id, source, properties';
+const columns =
+  'environment, account, name, at, position, recorded_at, number, event_id, source, properties';
 
 /** The events of a month that stand in tables beside, with the numbers that the tables of the session have given. */
 const eventsBeside = (schema: string, made: string, { from, to }: Month): string =>
-  `select environment.number, account.number, name.number, event.at, event.position, event.number,
-          event.event_id, event.source, event.properties
+  `select environment.number, account.number, name.number, event.at, event.position,
+          event.recorded_at, event.number, event.event_id, event.source, event.properties
      from ${made}.event
      ${ownNumbers(schema, made, 'event')}
      join ${made}.event_name as other_name on other_name.number = event.name
@@ -192,8 +193,8 @@ async function takeOutPending(
   const { rows } = await query<TouchedUsage>(
     `with taken as (
        insert into ${schema}.voided (${columns}, void_position, voided_at, reason)
-       select environment.number, account.number, name.number, one.at, one.position, one.number,
-              one.event_id, one.source, one.properties, one.void_position, one.voided_at, one.reason
+       select environment.number, account.number, name.number, one.at, one.position,
+              one.recorded_at, one.number, one.event_id, one.source, one.properties, one.void_position, one.voided_at, one.reason
          from ${made}.voided as one
          ${ownNumbers(schema, made, 'one')}
          join ${made}.event_name as other_name on other_name.number = one.name

@@ -75,10 +75,11 @@ export async function takeOut(
     `with gone as (
        delete from ${schema}.event
         where environment = $1 and at = $2 and position = $3 and number = $4
-        returning environment, account, name, at, position, number, event_id, source, properties),
+        returning environment, account, name, at, position, recorded_at, number, event_id, source,
+                  properties),
      kept as (
        insert into ${schema}.voided
-         (environment, account, name, at, position, number, event_id, source, properties,
+         (environment, account, name, at, position, recorded_at, number, event_id, source, properties,
           void_position, voided_at, reason)
        select gone.*, $5::bigint, $6::timestamptz, $7::text from gone)
      select gone.account, event_name.name from gone

@@ -1,0 +1,166 @@
+import {
+  type Connection,
+  connect,
+  type FactsOf,
+  type Log,
+  openStreamedReads,
+  type Readers,
+  runForever,
+  type Streams,
+  workContext,
+} from '@counterfoil/engine';
+import type { EnvironmentId, TenantId } from '@counterfoil/kernel';
+import {
+  type AttemptOutcome,
+  carryOutRun,
+  chargesOf,
+  type ExportTools,
+  usageTables,
+} from '@counterfoil/modules';
+import { type OpenRun, openRuns } from './open-runs.ts';
+
+export interface RunExportsOptions
+  extends Pick<ExportTools, 'sealer' | 'policy' | 'folder'>,
+    Pick<Readers, 'reader'> {
+  readonly database: string;
+  readonly streams: Streams;
+  readonly factsOf: FactsOf;
+  /** The schema that tables of facts are in; null while there is none. */
+  readonly schemaOf: (facts: string) => string | null;
+  /** Everything up to here is in a read table; null while it is not there at all. */
+  readonly shownIn: (table: string) => bigint;
+  readonly isRight: () => Promise<boolean>;
+  readonly onOutcome: (outcome: AttemptOutcome) => void;
+  readonly log: Log;
+}
+
+/** Runs at once. Each has a session of the database, and some megabytes of parts that are under way. */
+const runsAtOnce = 2;
+const tickMilliseconds = 1_000;
+/** A run that could not begin is looked at again after this. */
+const restMilliseconds = 3_000;
+/** The lock of the one exporter that is active: the ASCII of `export`. */
+const lockKey = 0x65_78_70_6f_72_74n;
+
+/**
+ * Carries out runs as they come, one after the other of each scheduled task, until it is stopped. Of several exporters
+ * one is active: the one whose session holds a lock of the database.
+ */
+export function runExports(options: RunExportsOptions) {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const underWay = new Map<string, UnderWay>();
+  /** Runs that could not begin, with the time until which they rest, so that others have their turn. */
+  const resting = new Map<string, number>();
+
+  /** Begins runs while there is room for them: one of a tenant at once, so that nobody waits behind all of another. */
+  const begin = (runs: readonly OpenRun[], over: AbortSignal): void => {
+    for (const run of runs) {
+      if (underWay.size >= runsAtOnce) return;
+      const tenants = [...underWay.values()].map(({ tenantId }) => tenantId);
+      if (underWay.has(run.id) || tenants.includes(run.tenant_id)) continue;
+      const ended = carryOut(options, run, over).then((outcome) => {
+        underWay.delete(run.id);
+        if (outcome !== 'completed') resting.set(run.id, performance.now() + restMilliseconds);
+      });
+      underWay.set(run.id, { tenantId: run.tenant_id, ended });
+    }
+  };
+
+  /** Those that rest still. */
+  const notYet = (): readonly string[] => {
+    for (const [id, until] of resting) if (until <= performance.now()) resting.delete(id);
+    return [...resting.keys()];
+  };
+
+  const turn = async (): Promise<number> => {
+    const connection = await connect(options.database, { application: 'counterfoil exporter' });
+    const over = AbortSignal.any([signal, connection.lost]);
+    let isActive = false;
+    try {
+      for (;;) {
+        isActive ||= await isLocked(connection);
+        if (over.aborted) return tickMilliseconds;
+        if (isActive && (await options.isRight())) {
+          begin(await openRuns(connection, notYet()), over);
+        }
+        await settled(underWay, over);
+        if (over.aborted) return tickMilliseconds;
+      }
+    } finally {
+      await Promise.allSettled([...underWay.values()].map(({ ended }) => ended));
+      await connection.close();
+    }
+  };
+
+  const running = runForever(turn, { name: 'exports', log: options.log, signal });
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+/** A run that is carried out. */
+interface UnderWay {
+  readonly tenantId: string;
+  readonly ended: Promise<void>;
+}
+
+/** Takes the lock of the active exporter for the session. False while another one has it. */
+async function isLocked(connection: Connection): Promise<boolean> {
+  const { rows } = await connection.query<{ readonly is_ours: boolean }>(
+    'select pg_try_advisory_lock($1::bigint) as is_ours',
+    [String(lockKey)],
+  );
+  return rows[0]?.is_ours ?? false;
+}
+
+/** Resolves when a run has ended, at the next look, or when all is over. */
+async function settled(underWay: ReadonlyMap<string, UnderWay>, over: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, tickMilliseconds);
+  const stop = () => resolve();
+  over.addEventListener('abort', stop, { once: true });
+  for (const { ended } of underWay.values()) void ended.then(stop, stop);
+  await promise;
+  clearTimeout(timer);
+  over.removeEventListener('abort', stop);
+}
+
+/** Makes an attempt at a run. It never rejects: what fails by itself is tried again. */
+async function carryOut(
+  options: RunExportsOptions,
+  { id, tenant_id, environment_id, position }: OpenRun,
+  signal: AbortSignal,
+): Promise<AttemptOutcome> {
+  const { streams, log, reader, factsOf } = options;
+  const place = {
+    tenantId: tenant_id as TenantId,
+    environmentId: environment_id as EnvironmentId,
+  };
+  const upTo = BigInt(position);
+  const context = workContext(
+    streams,
+    { ...place, correlationId: 'exports' },
+    { reader: (of) => reader(of, { atLeast: upTo }), factsOf: (of) => factsOf(of, upTo) },
+  );
+  const open: ExportTools['open'] = async (needed) => {
+    const from = BigInt(needed.position);
+    if (needed.tables.some((table) => options.shownIn(table) < from)) return null;
+    if (needed.needsUsage) await factsOf(place, from).shown(usageTables);
+    return openStreamedReads({ url: options.database, place, schemaOf: options.schemaOf });
+  };
+  const { sealer, policy, folder } = options;
+  const onFault = (error: unknown) => log.error({ err: error, run: id }, 'an export has a fault');
+  try {
+    const tools = { context, sealer, policy, folder, chargesOf, open, signal, onFault };
+    const outcome = await carryOutRun(tools, id);
+    options.onOutcome(outcome);
+    return outcome;
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error, run: id }, 'an export is tried again');
+    return 'early';
+  }
+}

@@ -1,0 +1,1 @@
+export { type AttemptOutcome, carryOutRun, type ExportTools } from './carry-out.ts';

@@ -1,0 +1,233 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync } from 'node:zlib';
+import { createLog } from '@counterfoil/engine';
+import { type Exporter, startExporter } from '@counterfoil/exporter';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { eventually } from '../eventually.ts';
+import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
+import { type S3Server, startS3Server } from '../storage/s3-server.ts';
+
+const test = suite('exports');
+
+let stack: SharedStack;
+let storage: S3Server;
+let exporter: Exporter;
+
+const exporterOf = (shared: SharedStack): Promise<Exporter> =>
+  startExporter(
+    {
+      EVENTSTORE_URL: shared.eventStoreUrl,
+      DATABASE_URL: shared.databaseUrl,
+      COUNTERFOIL_SECRET_KEY: shared.secretKey,
+      EXPORT_FOLDER: `${shared.directory}/exports`,
+      WEBHOOK_ALLOW_HTTP: true,
+      WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
+      WEBHOOK_DENIED_CIDRS: [],
+      HOST: '127.0.0.1',
+      HEALTH_PORT: 0,
+      LOG_LEVEL: 'silent',
+      CLOCK_SKEW_SECONDS: 5,
+    },
+    [],
+    createLog({ level: 'silent', name: 'exporter' }),
+  );
+
+test.before(async () => {
+  [stack, storage] = await Promise.all([sharedStack(), startS3Server()]);
+  exporter = await exporterOf(stack);
+});
+
+test.after(async () => {
+  await exporter?.stop();
+  await storage?.stop();
+});
+
+/** A tenant with a connection to the storage, and what tests ask it for. */
+async function exporting(seed: string) {
+  const tenant = await stack.tenant(seed);
+  const { id: connection_id } = await tenant.ok('POST', '/connections', {
+    name: 'Warehouse',
+    provider_type: 's3',
+    encrypted_secret_data: { s3: storage.credentials },
+  });
+  const schedule = (body: object, job: object = {}) =>
+    tenant.ok('POST', '/tasks/scheduled', {
+      connection_id,
+      interval: 'hourly',
+      ...body,
+      job_config: {
+        bucket: storage.bucket,
+        region: 'eu-central-1',
+        key_prefix: seed,
+        endpoint_url: storage.url,
+        use_path_style: true,
+        ...job,
+      },
+    });
+  return { tenant, connection_id, schedule };
+}
+
+/** The manifests of a prefix, each with the lines of its file. */
+async function filesOf(prefix: string) {
+  const keys = storage.keys().filter((key) => key.startsWith(`${prefix}/`));
+  return Promise.all(
+    keys
+      .filter((key) => key.endsWith('.manifest.json'))
+      .map(async (key) => {
+        const manifest = JSON.parse((await storage.get(key)).toString());
+        const [file] = manifest.files;
+        const stored = await storage.get(file.key);
+        assert.is(createHash('sha256').update(stored).digest('hex'), file.sha256);
+        assert.is(stored.length, file.bytes);
+        const text = (file.key.endsWith('.gz') ? gunzipSync(stored) : stored).toString();
+        return { manifest, text, lines: text.split(/\r?\n/).slice(0, -1) };
+      }),
+  );
+}
+
+const runOf = (tenant: TestTenant, id: string, body: object = {}) =>
+  tenant.ok('POST', `/tasks/scheduled/${id}/run`, body);
+
+const ended = (tenant: TestTenant, taskId: string) =>
+  eventually(
+    async () => {
+      const task = await tenant.ok('GET', `/tasks/${taskId}`);
+      return ['COMPLETED', 'FAILED'].includes(task.task_status) && task;
+    },
+    () => `the run ${taskId} has not ended`,
+  );
+
+test('what happened in the hours of a test clock is in files, each row once', async () => {
+  const { tenant, schedule } = await exporting('exphours');
+  await tenant.ok('PUT', `/environments/${tenant.environmentId}/clock`, {
+    now: '2026-01-01T00:00:00Z',
+  });
+  const events = await schedule({ entity_type: 'events' }, { format: 'ndjson' });
+  const ledger = await schedule({ entity_type: 'wallet_ledger' });
+  await tenant.ok('POST', '/meters', {
+    name: 'Tokens',
+    event_name: 'tokens',
+    aggregation: { type: 'SUM', field: 'count' },
+    reset_usage: 'BILLING_PERIOD',
+  });
+  const customer = await tenant.ok('POST', '/customers', { name: '=Ada', external_id: 'ada' });
+  const wallet = await tenant.ok('POST', '/wallets', {
+    customer_id: customer.id,
+    currency: 'usd',
+    initial_credits_to_load: '100',
+  });
+  const sent: string[] = [];
+  for (const hour of ['01', '02', '05']) {
+    for (const number of ['1', '2']) {
+      const event_id = `${hour}-${number}`;
+      sent.push(event_id);
+      await tenant.ok('POST', '/events', {
+        event_name: 'tokens',
+        external_customer_id: 'ada',
+        event_id,
+        properties: { count: Number(number) },
+      });
+    }
+    await tenant.ok('POST', `/wallets/${wallet.id}/debit`, { credits: hour });
+    await tenant.ok('POST', `/environments/${tenant.environmentId}/clock/advance`, {
+      to: `2026-01-01T${hour}:30:00Z`,
+    });
+    await eventually(
+      async () =>
+        (await tenant.ok('GET', `/environments/${tenant.environmentId}/clock`)).state ===
+        'standing',
+      () => 'the clock still advances',
+    );
+  }
+  const manifests = await eventually(
+    async () => {
+      const found = await filesOf('exphours');
+      return found.length === 10 && found;
+    },
+    () => 'the files of five hours never came',
+  );
+  const ofEvents = manifests.filter(({ manifest }) => manifest.scheduled_task_id === events.id);
+  const rows = ofEvents.flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
+  assert.equal(rows.map(({ id }) => id).sort(), [...sent].sort());
+  assert.equal(
+    rows.map(({ qty_total }) => qty_total),
+    ['1', '2', '1', '2', '1', '2'],
+  );
+  assert.is(rows[0].customer_id, customer.id);
+  const ofLedger = manifests.filter(({ manifest }) => manifest.scheduled_task_id === ledger.id);
+  assert.equal(
+    ofLedger.map(({ manifest }) => manifest.rows),
+    [2, 1, 1, 0, 0],
+  );
+  assert.equal(ofLedger[0]?.manifest.sums.credit_amount, { usd: '101' });
+  for (const [index, { manifest }] of ofLedger.entries()) {
+    assert.is(manifest.from_position, ofLedger[index - 1]?.manifest.to_position ?? null);
+  }
+});
+
+test('a run that is repeated writes nothing, or the next generation beside the old one', async () => {
+  const { tenant, schedule } = await exporting('exprepeat');
+  const { id } = await schedule({ entity_type: 'events' });
+  const usage = (event_id: string) =>
+    tenant.ok('POST', '/events', {
+      event_name: 'calls',
+      external_customer_id: '+cmd',
+      event_id,
+      properties: { note: 'a "quoted", text' },
+    });
+  await usage('first');
+  const range = { start_time: '2026-01-01T00:00:00Z', end_time: new Date().toISOString() };
+  const firstRun = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  assert.equal([firstRun.task_status, firstRun.total_records], ['COMPLETED', 1]);
+  const again = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  assert.equal([again.metadata.written, again.metadata.generation], ['false', '1']);
+  assert.is((await filesOf('exprepeat')).length, 1);
+  const [first] = await filesOf('exprepeat');
+  assert.match(first?.text ?? '', /first.*,'\+cmd,/);
+  // Taken back later than the window: the row is another one, in the window of that.
+  await tenant.ok('POST', '/events/first/void', { reason: 'a mistake' });
+  const still = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  assert.is(still.metadata.written, 'false');
+  await tenant.ok('POST', '/customers', { name: 'Eve', external_id: '+cmd' });
+  const changed = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  assert.equal([changed.metadata.written, changed.metadata.generation], ['true', '2']);
+  const both = await filesOf('exprepeat');
+  assert.equal(both[0], first);
+  assert.is(both[1]?.manifest.supersedes, first?.manifest.files[0].key);
+});
+
+test('a storage that is away, cuts or says no is told, and nothing of an attempt is left', async () => {
+  const { tenant, schedule, connection_id } = await exporting('expfaults');
+  const { id } = await schedule({ entity_type: 'invoice' });
+  const range = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-01-02T00:00:00Z' };
+  const attempted = async (taskId: string, expected: RegExp) =>
+    eventually(
+      async () => {
+        const task = await tenant.ok('GET', `/tasks/${taskId}`);
+        return expected.test(task.error_summary ?? '') && task;
+      },
+      () => `the run ${taskId} never told ${expected}`,
+    );
+  await storage.break({ kind: 'refused' });
+  const refused = await runOf(tenant, id, range);
+  const waiting = await attempted(refused.task_id, /cannot be reached: ECONNREFUSED/);
+  assert.is(waiting.task_status, 'PROCESSING');
+  assert.ok(waiting.metadata.retry_at);
+  await storage.break(null);
+  await tenant.ok('PUT', `/connections/${connection_id}`, {
+    encrypted_secret_data: {
+      s3: { ...storage.credentials, aws_secret_access_key: 'wrong' },
+    },
+  });
+  const wrong = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  assert.equal(
+    [wrong.task_status, wrong.error_summary],
+    ['FAILED', 'The storage answered SignatureDoesNotMatch (403).'],
+  );
+  assert.not.match(JSON.stringify(wrong), /wrong|S3RVER/);
+  assert.equal(await filesOf('expfaults'), []);
+  assert.equal(storage.openUploads(), []);
+});
+
+test.run();
