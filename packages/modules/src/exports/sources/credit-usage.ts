@@ -1,8 +1,10 @@
 import { fromJson } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, textOf, zero } from '@counterfoil/kernel';
 import { customerRecords } from '../../customers/index.ts';
+import { usageOfTables } from '../../invoices/index.ts';
+import { realTimeBalance } from '../../ongoing-balances/index.ts';
 import type { ExportRun } from '../../scheduled-tasks/index.ts';
-import { realTimeBalance, type WalletResource, walletTable } from '../../wallets/index.ts';
+import { type WalletResource, walletTable } from '../../wallets/index.ts';
 import { type Cell, columnsOf, type ExportColumn, type ExportRow, summedColumns } from '../rows.ts';
 import { metadataCells, metadataColumns } from './metadata.ts';
 import type { ExportReads, ExportSource } from './source.ts';
@@ -73,7 +75,7 @@ const sumOf = (figures: readonly DecimalText[]): DecimalText =>
 async function rowOf({ context, run }: ExportReads, group: Group): Promise<ExportRow> {
   const [{ wallet, name, external_id, metadata }] = group;
   const balances = await Promise.all(
-    group.map(async ({ wallet: { id } }) => realTimeBalance(context, id)),
+    group.map(async ({ wallet: { id } }) => realTimeBalance(context, id, usageOfTables)),
   );
   const cells: Cell[] = [
     ...[name, external_id, wallet.customer_id],
