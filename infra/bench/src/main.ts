@@ -3,8 +3,8 @@ import { readSettings } from '@counterfoil/cli/settings';
 import { Command } from 'commander';
 import { bench } from './bench.ts';
 import { benchCatalog, type CatalogBenchOptions } from './catalog.ts';
-import { benchInvoices, type InvoiceBenchOptions } from './invoices/bench.ts';
 import { benchExports, type ExportBenchOptions } from './exports/bench.ts';
+import { benchInvoices, type InvoiceBenchOptions } from './invoices/bench.ts';
 import { benchLimits, type LimitBenchOptions } from './limits/bench.ts';
 import {
   type BenchOptions,

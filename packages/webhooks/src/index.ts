@@ -9,8 +9,8 @@ import { webhookTask } from './task/task.ts';
 
 export { createSealer, type Sealed, type Sealer, sealedSchema } from './endpoint/sealing.ts';
 export type { WebhookOptions } from './options.ts';
-export { guardedLookupOf } from './sending/target-guard.ts';
 export { FileNotFetched, fetchedFile } from './sending/fetch-file.ts';
+export { guardedLookupOf } from './sending/target-guard.ts';
 export { checkTargetUrl, strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
 export { targetPolicyOf, targetVariables } from './sending/target-variables.ts';
 

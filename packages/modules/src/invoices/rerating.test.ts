@@ -2,7 +2,12 @@ import { rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { creditNote } from '../credit-notes/index.ts';
-import { invoiceRerating, ratedAgainSchema, rerate, rerateInvoiceSchema } from '../rerating/index.ts';
+import {
+  invoiceRerating,
+  ratedAgainSchema,
+  rerate,
+  rerateInvoiceSchema,
+} from '../rerating/index.ts';
 import { type Invoice, invoice } from './invoice.ts';
 import { applyNote } from './settling/notes.ts';
 import { day, invoiceWorld } from './test-invoice-world.ts';

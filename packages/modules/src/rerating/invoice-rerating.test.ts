@@ -1,7 +1,12 @@
 import type { DecimalText, Instant } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { applyRerate, type Correction, invoiceRerating, refuseCorrection } from './invoice-rerating.ts';
+import {
+  applyRerate,
+  type Correction,
+  invoiceRerating,
+  refuseCorrection,
+} from './invoice-rerating.ts';
 
 const test = suite('corrections of an invoice');
 
@@ -9,7 +14,8 @@ const line = (net: string, line_id = 'inv_line_1'): Correction => ({
   ...{ line_id, display_name: 'Calls', price_type: 'USAGE' as const },
   net: net as DecimalText,
 });
-const asked = (...differences: Correction[]) => applyRerate({ prices: [], memo: null, differences });
+const asked = (...differences: Correction[]) =>
+  applyRerate({ prices: [], memo: null, differences });
 const at = '2026-01-01T00:00:00.000Z' as Instant;
 
 /** The corrections of the event that a decision leads to after others. */

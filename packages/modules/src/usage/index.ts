@@ -30,19 +30,19 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 import { usageWatch } from './watches/usage-watch.ts';
 
+export { matches, measureOf, type Properties } from './aggregation/measure.ts';
 export { usageAlertTable } from './alerts/records.ts';
 export { usageAlert } from './alerts/usage-alert.ts';
 export { type Grouping, groupingsOf } from './analytics/breakdown.ts';
-export { matches, measureOf, type Properties } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { usageAnalytics } from './analytics/usage-analytics.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
 export { groupingsMaximum, type UsageShare, usageShares } from './analytics/usage-shares.ts';
 export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
 export { UsageAsOf } from './as-of/usage-as-of.ts';
+export { usageBackfill } from './backfills/index.ts';
 export { notePaidUsage, type PaidUsage, paidUsage } from './balances/paid-usage.ts';
 export { watchedBalances } from './balances/watched-balances.ts';
-export { usageBackfill } from './backfills/index.ts';
 export {
   addsUp,
   type CountingMeter,

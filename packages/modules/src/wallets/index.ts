@@ -58,8 +58,8 @@ export {
 export { transactionTable, walletTable } from './projection.ts';
 export { spendableWallet, walletsOf } from './queries.ts';
 export { type CreditsBack, giveBack } from './reversals/give-back.ts';
-export { walletSchema } from './schema.ts';
 export type { TransactionResource, WalletResource } from './schema.ts';
+export { walletSchema } from './schema.ts';
 export { endOfOrder, endOrder, invoiceOfOrder } from './topups/decisions.ts';
 export { walletView } from './view.ts';
 export { type Wallet, wallet } from './wallet.ts';
