@@ -146,13 +146,44 @@ async function unbilled(
   let amount = zero;
   const invoices: Invoice[] = [];
   for (const state of await subscriptionsPaidBy(context, customerId, currency)) {
-    amount = amount.plus(decimal(await unbilledUsage(context, state, moment)));
+    const used = decimal(await unbilledUsage(context, state, moment));
+    amount = amount.plus(used).minus(await billedByAmount(context, state));
     const last = await invoiceOfLastPeriod(context, state);
     if (last === null) {
       amount = amount.plus(await closedUsage(context, state, moment));
     } else invoices.push(last);
   }
   return { amount: textOf(amount), invoices };
+}
+
+/** Invoices by amount of one period that are looked at: each bills the amount of its threshold at least. */
+const partsMaximum = 1_000;
+
+/** The usage of the running period that invoices by amount have billed before it closes: they are owed, or were paid, in its place. */
+async function billedByAmount(
+  context: Pick<AskingContext, 'load' | 'read'>,
+  { id, opened, threshold_count }: RunningSubscription,
+) {
+  let sum = zero;
+  if (threshold_count === 0) return sum;
+  const ids = await context.read.ids(
+    invoiceTable,
+    [
+      ...where('subscription_id', 'eq', id),
+      ...where('billing_reason', 'eq', 'AUTO_INVOICE_THRESHOLD'),
+      ...where('period_start', 'gte', opened.start),
+    ],
+    partsMaximum,
+  );
+  for (const each of ids) {
+    const state = await context.load(invoice, each);
+    // Another one bills again what a void one had billed.
+    if (state === null || state.recalculated_invoice_id !== null) continue;
+    for (const { price_type, amount } of state.lines) {
+      if (price_type === 'USAGE') sum = sum.plus(decimal(amount));
+    }
+  }
+  return sum;
 }
 
 /** The invoice on which the period before the one that runs was billed; null where there is none, or none yet. */

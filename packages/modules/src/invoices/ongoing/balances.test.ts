@@ -1,6 +1,7 @@
 import { MemoryStore, rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { lookAtThreshold } from '../thresholds/look.ts';
 import { balanceWorld, day, type ShownBalance } from './test-balance-world.ts';
 
 const test = suite('what wallets have left once everything is paid (E 18.8)');
@@ -64,6 +65,26 @@ test('usage above a commitment of the subscription counts with its factor, after
   at(day(1, 25));
   // 22.00 after the allowance: 10.00, and 12.00 twice.
   assert.is(await figures(id), '16 16: 34 0');
+});
+
+test('usage that an invoice by amount has billed is owed by that, and not taken off once more', async () => {
+  const { create, wallet, use, pass, at, figures, request, usage, settle, pay } =
+    await balanceWorld();
+  const { id } = await wallet('50');
+  const sold = await create({ auto_invoice_threshold: '10' });
+  await pass(day(1, 2));
+  use(700, day(1, 3));
+  at(day(1, 5));
+  assert.is(await figures(id), '38 38: 12 0');
+  await lookAtThreshold(request(), sold.id, usage);
+  await settle();
+  // The wallet has paid it as it became final.
+  assert.is(await figures(id), '38 38: 0 0');
+  use(100, day(1, 6));
+  at(day(1, 8));
+  assert.is(await figures(id), '36 36: 2 0');
+  await pay();
+  assert.is(await figures(id), '36 36: 2 0');
 });
 
 /** Two invoices: 130 with 65 of usage, of which 30 are paid, and 50 of usage. */
