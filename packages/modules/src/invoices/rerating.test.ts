@@ -41,7 +41,7 @@ async function january() {
     other,
     callsAt: (first: string, second: string) => ({
       price_id: calls?.price_id,
-      tiers: [{ up_to: '1000', unit_amount: first }, { unit_amount: second }],
+      tiers: [{ up_to: 1000, unit_amount: first }, { unit_amount: second }],
     }),
     baseAt: (amount: string) => ({ price_id: base?.price_id, amount }),
   };

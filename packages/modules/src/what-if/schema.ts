@@ -1,3 +1,4 @@
+import { pageShape } from '@counterfoil/engine/define';
 import { currencySchema, instantSchema, withConditions } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -16,13 +17,13 @@ export const whatIfSchema = withConditions(
       .min(1)
       .max(customersMaximum)
       .optional()
-      .meta({ description: 'Customers whose history is priced' }),
+      .meta({ description: 'Customers whose history is priced; unknown ones are left out' }),
     subscribed_to: z
       .string()
       .min(1)
       .max(64)
       .optional()
-      .meta({ description: 'Plan: those who are subscribed to it now, page by page' }),
+      .meta({ description: `Plan: those who are subscribed to it now, page by page, ${customersMaximum} at most` }),
     start_time: instantSchema.meta({ description: 'Beginning of the history' }),
     end_time: instantSchema.meta({
       description: `Its end, exclusive; at most ${daysMaximum} days later`,
@@ -32,14 +33,7 @@ export const whatIfSchema = withConditions(
       .enum(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'])
       .default('MONTHLY')
       .meta({ description: 'Billing period under the plan' }),
-    limit: z
-      .number()
-      .int()
-      .min(1)
-      .max(customersMaximum)
-      .default(20)
-      .meta({ description: 'Customers of a page of those who are subscribed' }),
-    offset: z.number().int().min(0).default(0).meta({ description: 'Customers to skip' }),
+    ...pageShape,
   }),
   [{ oneOf: ['customer_ids', 'subscribed_to'], says: 'give either customer_ids or subscribed_to' }],
 ).meta({ id: 'WhatIf' });

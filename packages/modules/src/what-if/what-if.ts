@@ -15,7 +15,7 @@ import { invoiceTable } from '../invoices/index.ts';
 import { offer } from '../offers/index.ts';
 import { type RatingMoment, subscriptionTable } from '../subscriptions/index.ts';
 import { usageTables } from '../usage/index.ts';
-import { daysMaximum, type WhatIf, type WhatIfAnswer } from './schema.ts';
+import { customersMaximum, daysMaximum, type WhatIf, type WhatIfAnswer } from './schema.ts';
 import { type SimulatedLine, type Simulation, simulatedLines, sumOf } from './simulated.ts';
 
 /** Invoices of one customer that are looked at, and subscriptions of a segment. */
@@ -93,11 +93,9 @@ async function customersOf(
   { customer_ids, subscribed_to, limit, offset }: WhatIf,
 ): Promise<{ readonly ids: readonly string[]; readonly total: number }> {
   if (customer_ids) {
-    const ids = [...new Set(customer_ids)];
-    for (const [index, id] of ids.entries()) {
-      if ((await context.load(customer, id)) === null) {
-        throw notFound('customer', id, `customer_ids/${index}`);
-      }
+    const ids = [];
+    for (const id of new Set(customer_ids)) {
+      if ((await context.load(customer, id)) !== null) ids.push(id);
     }
     return { ids, total: ids.length };
   }
@@ -117,7 +115,8 @@ async function customersOf(
   }
   const states = await context.read.findMany(subscriptionTable, subscriptions);
   const all = [...new Set([...states.values()].map(({ customer_id }) => customer_id))].toSorted();
-  return { ids: all.slice(offset, offset + limit), total: all.length };
+  const count = Math.min(limit, customersMaximum);
+  return { ids: all.slice(offset, offset + count), total: all.length };
 }
 
 /** The lines that final invoices have charged a customer for a span, before discounts and taxes. */

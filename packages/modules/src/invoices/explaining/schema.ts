@@ -1,3 +1,4 @@
+import { pageShape } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { priceSchema } from '../../offers/index.ts';
 import { quoteSchema } from '../../pricing/index.ts';
@@ -342,13 +343,7 @@ export const explainQuerySchema = z.object({
     .max(255)
     .optional()
     .meta({ description: 'One line alone, with the usage events that it was counted from' }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(100)
-    .meta({ description: 'Usage events of a page' }),
+  limit: pageShape.limit.meta({ description: 'Usage events of a page' }),
   iter_last_key: listKeySchema
     .optional()
     .meta({ description: 'The `iter_last_key` of the page before' }),
