@@ -1,4 +1,4 @@
-import { pageShape } from '@counterfoil/engine/define';
+import { pageSchema, pageShape } from '@counterfoil/engine/define';
 import { currencySchema, instantSchema, withConditions } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -45,37 +45,33 @@ const sumsShape = {
   difference: text('would_be − was'),
 } as const;
 
-/** Answer of POST /plans/{id}/what-if. */
-export const whatIfAnswerSchema = z
+const pricedCustomerSchema = z
   .object({
+    customer_id: text('Id of the customer'),
+    fixed: text('Charges that do not depend on usage'),
+    usage: text('Charges for usage, with commitments'),
+    ...sumsShape,
+    lines: z
+      .array(
+        z.object({
+          display_name: text('Name of the line'),
+          quantity: text('Quantity that would be charged for'),
+          amount: text('Amount of all periods'),
+        }),
+      )
+      .meta({ description: 'The lines of the plan, all periods together' }),
+  })
+  .meta({ id: 'WhatIfCustomer' });
+
+/** Answer of POST /plans/{id}/what-if: a page of customers, with the sums of those. */
+export const whatIfAnswerSchema = pageSchema(pricedCustomerSchema)
+  .extend({
     plan_id: text('Id of the plan'),
     currency: text('Code of the currency'),
     start_time: text('Beginning of the history'),
     end_time: text('End of the history, exclusive'),
     position: text('Position of the log up to which usage counts'),
-    customers: z
-      .array(
-        z
-          .object({
-            customer_id: text('Id of the customer'),
-            fixed: text('Charges that do not depend on usage'),
-            usage: text('Charges for usage, with commitments'),
-            ...sumsShape,
-            lines: z
-              .array(
-                z.object({
-                  display_name: text('Name of the line'),
-                  quantity: text('Quantity that would be charged for'),
-                  amount: text('Amount of all periods'),
-                }),
-              )
-              .meta({ description: 'The lines of the plan, all periods together' }),
-          })
-          .meta({ id: 'WhatIfCustomer' }),
-      )
-      .meta({ description: 'Customers of this page' }),
     ...sumsShape,
-    customers_total: z.number().int().meta({ description: 'Customers of all pages' }),
   })
   .meta({ id: 'WhatIfAnswer' });
 export type WhatIfAnswer = z.output<typeof whatIfAnswerSchema>;

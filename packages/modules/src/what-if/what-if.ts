@@ -44,7 +44,7 @@ export async function priceUnderPlan(
   const moment = await momentOf(context);
   const { currency, billing_period } = asked;
   const simulation: Simulation = { plan_id, span, currency, billing_period };
-  const customers: WhatIfAnswer['customers'] = [];
+  const items: WhatIfAnswer['items'] = [];
   let [would, was] = [zero, zero];
   // One after the other: each reads usage.
   for (const customer_id of ids) {
@@ -52,7 +52,7 @@ export async function priceUnderPlan(
     const billed = await billedTo(context, customer_id, simulation);
     const all = sumOf(lines);
     [would, was] = [would.plus(all), was.plus(billed)];
-    customers.push({
+    items.push({
       customer_id,
       fixed: textOf(sumOf(lines.filter(({ is_usage }) => !is_usage))),
       usage: textOf(sumOf(lines.filter(({ is_usage }) => is_usage))),
@@ -63,9 +63,9 @@ export async function priceUnderPlan(
   return {
     ...{ plan_id, currency, start_time: span.start, end_time: span.end },
     position: moment.position,
-    customers,
+    items,
     ...sumsOf(would, was),
-    customers_total: total,
+    pagination: { limit: asked.limit, offset: asked.offset, total },
   };
 }
 
@@ -152,7 +152,7 @@ async function billedTo(
 }
 
 /** The lines of all periods, by their names. */
-const together = (lines: readonly SimulatedLine[]): WhatIfAnswer['customers'][number]['lines'] =>
+const together = (lines: readonly SimulatedLine[]): WhatIfAnswer['items'][number]['lines'] =>
   [...Map.groupBy(lines, ({ display_name }) => display_name)].map(([display_name, same]) => ({
     display_name,
     quantity: textOf(same.reduce((sum, { quantity }) => sum.plus(quantity), zero)),
