@@ -13,8 +13,9 @@ const givenPriceSchema = z
     amount: amountSchema
       .optional()
       .meta({ description: 'Its amount as it should have been; of a tiered price none' }),
-    tiers: overrideFiguresShape.tiers
-      .meta({ description: 'Its tiers as they should have been; of a tiered price alone' }),
+    tiers: overrideFiguresShape.tiers.meta({
+      description: 'Its tiers as they should have been; of a tiered price alone',
+    }),
   })
   .meta({ id: 'RerateInvoicePrice', description: 'A price as it should have been' });
 export type GivenPrice = z.output<typeof givenPriceSchema>;

@@ -23,7 +23,9 @@ export const whatIfSchema = withConditions(
       .min(1)
       .max(64)
       .optional()
-      .meta({ description: `Plan: those who are subscribed to it now, page by page, ${customersMaximum} at most` }),
+      .meta({
+        description: `Plan: those who are subscribed to it now, page by page, ${customersMaximum} at most`,
+      }),
     start_time: instantSchema.meta({ description: 'Beginning of the history' }),
     end_time: instantSchema.meta({
       description: `Its end, exclusive; at most ${daysMaximum} days later`,
