@@ -1,6 +1,6 @@
 import { decimalPlaces, nonNegativeDecimalSchema, textSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { maximumTiers } from '../pricing/index.ts';
+import { overrideFiguresShape } from '../offers/index.ts';
 
 const amountSchema = nonNegativeDecimalSchema(decimalPlaces.price);
 
@@ -13,22 +13,9 @@ const givenPriceSchema = z
     amount: amountSchema
       .optional()
       .meta({ description: 'Its amount as it should have been; of a tiered price none' }),
-    tiers: z
-      .array(
-        z
-          .object({
-            up_to: nonNegativeDecimalSchema(decimalPlaces.quantity)
-              .nullish()
-              .meta({ description: 'Inclusive; null for the open one' }),
-            unit_amount: amountSchema.meta({ description: 'Price of one' }),
-            flat_amount: amountSchema.nullish().meta({ description: 'Once, when it is touched' }),
-          })
-          .meta({ id: 'RerateTier' }),
-      )
-      .min(1)
-      .max(maximumTiers)
-      .optional()
-      .meta({ description: 'Its tiers as they should have been; of a tiered price alone' }),
+    tiers: overrideFiguresShape.tiers.meta({
+      description: 'Its tiers as they should have been; of a tiered price alone',
+    }),
   })
   .meta({ id: 'RerateInvoicePrice', description: 'A price as it should have been' });
 export type GivenPrice = z.output<typeof givenPriceSchema>;

@@ -1,3 +1,4 @@
+import { pageSchema, pageShape } from '@counterfoil/engine/define';
 import { currencySchema, instantSchema, withConditions } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -16,13 +17,15 @@ export const whatIfSchema = withConditions(
       .min(1)
       .max(customersMaximum)
       .optional()
-      .meta({ description: 'Customers whose history is priced' }),
+      .meta({ description: 'Customers whose history is priced; unknown ones are left out' }),
     subscribed_to: z
       .string()
       .min(1)
       .max(64)
       .optional()
-      .meta({ description: 'Plan: those who are subscribed to it now, page by page' }),
+      .meta({
+        description: `Plan: those who are subscribed to it now, page by page, ${customersMaximum} at most`,
+      }),
     start_time: instantSchema.meta({ description: 'Beginning of the history' }),
     end_time: instantSchema.meta({
       description: `Its end, exclusive; at most ${daysMaximum} days later`,
@@ -32,14 +35,7 @@ export const whatIfSchema = withConditions(
       .enum(['DAILY', 'WEEKLY', 'MONTHLY', 'QUARTERLY', 'HALF_YEARLY', 'ANNUAL'])
       .default('MONTHLY')
       .meta({ description: 'Billing period under the plan' }),
-    limit: z
-      .number()
-      .int()
-      .min(1)
-      .max(customersMaximum)
-      .default(20)
-      .meta({ description: 'Customers of a page of those who are subscribed' }),
-    offset: z.number().int().min(0).default(0).meta({ description: 'Customers to skip' }),
+    ...pageShape,
   }),
   [{ oneOf: ['customer_ids', 'subscribed_to'], says: 'give either customer_ids or subscribed_to' }],
 ).meta({ id: 'WhatIf' });
@@ -51,37 +47,33 @@ const sumsShape = {
   difference: text('would_be − was'),
 } as const;
 
-/** Answer of POST /plans/{id}/what-if. */
-export const whatIfAnswerSchema = z
+const pricedCustomerSchema = z
   .object({
+    customer_id: text('Id of the customer'),
+    fixed: text('Charges that do not depend on usage'),
+    usage: text('Charges for usage, with commitments'),
+    ...sumsShape,
+    lines: z
+      .array(
+        z.object({
+          display_name: text('Name of the line'),
+          quantity: text('Quantity that would be charged for'),
+          amount: text('Amount of all periods'),
+        }),
+      )
+      .meta({ description: 'The lines of the plan, all periods together' }),
+  })
+  .meta({ id: 'WhatIfCustomer' });
+
+/** Answer of POST /plans/{id}/what-if: a page of customers, with the sums of those. */
+export const whatIfAnswerSchema = pageSchema(pricedCustomerSchema)
+  .extend({
     plan_id: text('Id of the plan'),
     currency: text('Code of the currency'),
     start_time: text('Beginning of the history'),
     end_time: text('End of the history, exclusive'),
     position: text('Position of the log up to which usage counts'),
-    customers: z
-      .array(
-        z
-          .object({
-            customer_id: text('Id of the customer'),
-            fixed: text('Charges that do not depend on usage'),
-            usage: text('Charges for usage, with commitments'),
-            ...sumsShape,
-            lines: z
-              .array(
-                z.object({
-                  display_name: text('Name of the line'),
-                  quantity: text('Quantity that would be charged for'),
-                  amount: text('Amount of all periods'),
-                }),
-              )
-              .meta({ description: 'The lines of the plan, all periods together' }),
-          })
-          .meta({ id: 'WhatIfCustomer' }),
-      )
-      .meta({ description: 'Customers of this page' }),
     ...sumsShape,
-    customers_total: z.number().int().meta({ description: 'Customers of all pages' }),
   })
   .meta({ id: 'WhatIfAnswer' });
 export type WhatIfAnswer = z.output<typeof whatIfAnswerSchema>;

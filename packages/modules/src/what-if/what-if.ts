@@ -15,7 +15,7 @@ import { invoiceTable } from '../invoices/index.ts';
 import { offer } from '../offers/index.ts';
 import { type RatingMoment, subscriptionTable } from '../subscriptions/index.ts';
 import { usageTables } from '../usage/index.ts';
-import { daysMaximum, type WhatIf, type WhatIfAnswer } from './schema.ts';
+import { customersMaximum, daysMaximum, type WhatIf, type WhatIfAnswer } from './schema.ts';
 import { type SimulatedLine, type Simulation, simulatedLines, sumOf } from './simulated.ts';
 
 /** Invoices of one customer that are looked at, and subscriptions of a segment. */
@@ -44,7 +44,7 @@ export async function priceUnderPlan(
   const moment = await momentOf(context);
   const { currency, billing_period } = asked;
   const simulation: Simulation = { plan_id, span, currency, billing_period };
-  const customers: WhatIfAnswer['customers'] = [];
+  const items: WhatIfAnswer['items'] = [];
   let [would, was] = [zero, zero];
   // One after the other: each reads usage.
   for (const customer_id of ids) {
@@ -52,7 +52,7 @@ export async function priceUnderPlan(
     const billed = await billedTo(context, customer_id, simulation);
     const all = sumOf(lines);
     [would, was] = [would.plus(all), was.plus(billed)];
-    customers.push({
+    items.push({
       customer_id,
       fixed: textOf(sumOf(lines.filter(({ is_usage }) => !is_usage))),
       usage: textOf(sumOf(lines.filter(({ is_usage }) => is_usage))),
@@ -63,9 +63,9 @@ export async function priceUnderPlan(
   return {
     ...{ plan_id, currency, start_time: span.start, end_time: span.end },
     position: moment.position,
-    customers,
+    items,
     ...sumsOf(would, was),
-    customers_total: total,
+    pagination: { limit: asked.limit, offset: asked.offset, total },
   };
 }
 
@@ -93,11 +93,9 @@ async function customersOf(
   { customer_ids, subscribed_to, limit, offset }: WhatIf,
 ): Promise<{ readonly ids: readonly string[]; readonly total: number }> {
   if (customer_ids) {
-    const ids = [...new Set(customer_ids)];
-    for (const [index, id] of ids.entries()) {
-      if ((await context.load(customer, id)) === null) {
-        throw notFound('customer', id, `customer_ids/${index}`);
-      }
+    const ids = [];
+    for (const id of new Set(customer_ids)) {
+      if ((await context.load(customer, id)) !== null) ids.push(id);
     }
     return { ids, total: ids.length };
   }
@@ -117,7 +115,8 @@ async function customersOf(
   }
   const states = await context.read.findMany(subscriptionTable, subscriptions);
   const all = [...new Set([...states.values()].map(({ customer_id }) => customer_id))].toSorted();
-  return { ids: all.slice(offset, offset + limit), total: all.length };
+  const count = Math.min(limit, customersMaximum);
+  return { ids: all.slice(offset, offset + count), total: all.length };
 }
 
 /** The lines that final invoices have charged a customer for a span, before discounts and taxes. */
@@ -153,7 +152,7 @@ async function billedTo(
 }
 
 /** The lines of all periods, by their names. */
-const together = (lines: readonly SimulatedLine[]): WhatIfAnswer['customers'][number]['lines'] =>
+const together = (lines: readonly SimulatedLine[]): WhatIfAnswer['items'][number]['lines'] =>
   [...Map.groupBy(lines, ({ display_name }) => display_name)].map(([display_name, same]) => ({
     display_name,
     quantity: textOf(same.reduce((sum, { quantity }) => sum.plus(quantity), zero)),

@@ -76,7 +76,6 @@ function stepsOf(line: InvoiceLine, origin: LineOrigin, isUsageKnown: boolean): 
     case 'usage':
     case 'overage':
     case 'true_up':
-      return { ...noSteps, price, ...(isUsageKnown && usageSteps(line, origin)) };
     case 'late_usage':
       return {
         ...noSteps,

@@ -1,3 +1,4 @@
+import { pageShape } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { priceSchema } from '../../offers/index.ts';
 import { quoteSchema } from '../../pricing/index.ts';
@@ -198,7 +199,12 @@ const lineSchema = z
     shared_commitment: sharedCommitmentSchema
       .nullable()
       .meta({ description: 'The commitment of all usage together' }),
-    late: lateSchema.nullable().meta({ description: 'Null unless it is for usage that came late' }),
+    late: lateSchema
+      .nullable()
+      .meta({
+        description:
+          'What is left of usage that came late, or was billed by amount before; null for other lines',
+      }),
     unrounded_amount: textOrNull('Exact; null where nothing is rounded'),
     line_item_discount: text('What coupons of the line take off'),
     invoice_level_discount: text('Its share of what coupons of the whole take off'),
@@ -342,13 +348,7 @@ export const explainQuerySchema = z.object({
     .max(255)
     .optional()
     .meta({ description: 'One line alone, with the usage events that it was counted from' }),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(1_000)
-    .default(100)
-    .meta({ description: 'Usage events of a page' }),
+  limit: pageShape.limit.meta({ description: 'Usage events of a page' }),
   iter_last_key: listKeySchema
     .optional()
     .meta({ description: 'The `iter_last_key` of the page before' }),

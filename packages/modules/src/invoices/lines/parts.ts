@@ -195,9 +195,22 @@ function linesIn(
   return [...own, ...back].map(({ line, credit }) => ({
     line,
     of: placeOf(line, settled),
-    origin: { settled, rated, billed: null, credit },
+    origin: { settled, rated, billed: billedOf(line, billed), credit },
   }));
 }
+
+/** The lines of invoices by amount that have billed a part of a line before; null for a line of which nothing was. */
+const billedOf = (
+  line: UnnamedLine,
+  billed: readonly InvoiceLine[],
+): readonly InvoiceLine[] | null =>
+  line.metadata.billed_before === undefined
+    ? null
+    : billed.filter(
+        (each) =>
+          each.subscription_line_item_id === line.subscription_line_item_id &&
+          each.period_start === line.period_start,
+      );
 
 /** Everything about a line and its settlement that decides about coupons. */
 function placeOf(line: UnnamedLine, { settlement, lines }: Settled): PartLine['of'] {
