@@ -144,7 +144,7 @@ const anyActs = ({
     })),
   );
   const changes = fc.array(fc.oneof(quantity, quantity, add, remove), { maxLength: 4 });
-  return fc.tuple(changes, fc.option(end, { freq: 2 })).map(([all, last]) => {
+  return fc.tuple(changes, fc.option(end, { freq: 3 })).map(([all, last]) => {
     const isOnce = (act: BilledAct, place: number): boolean =>
       act.kind !== 'add' || all.findIndex(({ kind }) => kind === 'add') === place;
     const before = all
@@ -161,7 +161,7 @@ export const anyBilledLife: fc.Arbitrary<BilledLife> = fc
     start: fc
       .tuple(fc.integer({ min: 0, max: 364 }), fc.constantFrom(0, 0, 9.5 * hour))
       .map(([days, clock]) => Date.UTC(2026, 0, 1) + days * day + clock),
-    months: fc.constantFrom(1 as const, 1 as const, 3 as const),
+    months: fc.constantFrom(1 as const, 3 as const),
   })
   .chain(({ digits, start, months }) =>
     fc
