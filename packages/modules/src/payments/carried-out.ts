@@ -32,16 +32,11 @@ import {
   wallet,
   whyUnpaid,
 } from '../wallets/index.ts';
-import {
-  applyPayment,
-  chooseWallet,
-  creditsReturned,
-  failPayment,
-  succeedPayment,
-} from './decisions.ts';
+import { applyPayment, chooseWallet, failPayment, succeedPayment } from './decisions.ts';
 import type { PaymentEvent } from './events.ts';
 import { isOpen, type Payment, type PaymentState, payment } from './payment.ts';
 import type { PaymentProvider, ProviderAttempt } from './provider.ts';
+import { creditsReturned, endReturn } from './returns.ts';
 
 /**
  * The consequences of a payment: a wallet or a provider is asked, the invoice takes the money that has come, what it does not
@@ -78,9 +73,21 @@ export const paymentsCarriedOut = (provider: PaymentProvider | null) =>
         const note = notePayment({ payment_id: id, payment_status: 'FAILED' });
         await context.execute(invoice, destination_id, note);
       },
-      PaymentReturned: async ({ aggregate_id: id, data: { returned } }, context) => {
+      ReturnAsked: async ({ aggregate_id: id, data }, context) => {
+        const { destination_id } = existing(await context.load(payment, id), 'payment');
+        const { returned, payment_status, reversal_id } = data;
+        // Part of an amount that a caller names makes no sense to them; of all that is left any part does.
+        const isPartAllowed = payment_status !== 'PARTIALLY_REFUNDED' || reversal_id !== null;
+        const asked = returnPayment({ payment_id: id, returned, isPartAllowed });
+        const outcome = await context.execute(invoice, destination_id, asked);
+        const paid = paymentIn(existing(outcome.state, 'invoice'), id);
+        await context.execute(payment, id, endReturn(paid?.returned ?? zeroText));
+      },
+      PaymentReturned: async ({ aggregate_id: id, data }, context) => {
         const state = existing(await context.load(payment, id), 'payment');
-        await takeBack(context, state, returned);
+        if (!state.debit || data.reversal_id !== null) return;
+        const before = textOf(decimal(data.returned).minus(decimal(data.amount)));
+        await giveParts(context, state, before, data.amount, 'INVOICE_PAYMENT');
       },
     },
   });
@@ -124,8 +131,9 @@ async function settleAttempt(
   provider: PaymentProvider | null,
 ): Promise<void> {
   const attempt = state.attempts.find((each) => each.number === number);
-  if (attempt?.payment_status !== 'PROCESSING' || !isOpen(state)) return;
+  if (attempt?.payment_status !== 'PROCESSING') return;
   if (provider?.name !== attempt.provider) {
+    if (!isOpen(state)) return;
     throw new Error(`the provider ${attempt.provider} is not set here`);
   }
   const asked: ProviderAttempt = {
@@ -142,8 +150,9 @@ async function settleAttempt(
     cancel_url: state.cancel_url,
     save_card_and_make_default: state.save_card_and_make_default,
   };
-  const answer = await provider.settle(asked);
-  if (answer.kind === 'waiting') return;
+  // Given up by a caller it may have been sent before: then the money may have been taken.
+  const answer = await (isOpen(state) ? provider.settle(asked) : provider.outcomeOf(asked));
+  if (answer.kind === 'waiting' || answer.kind === 'unknown') return;
   const end =
     answer.kind === 'succeeded'
       ? succeedPayment({ gateway_payment_id: answer.gateway_payment_id })
@@ -174,7 +183,10 @@ async function giveExcess(
   await giveParts(context, state, before, excess, 'INVOICE_PAYMENT');
 }
 
-/** Gives a part of a payment to the customer, after `before` of it: to the lots that paid, or as money to a wallet. */
+/**
+ * Gives a part of a payment to the customer, after `before` of it: to the lots that paid, or as money to a wallet, also where that
+ * of the lots is closed.
+ */
 async function giveParts(
   context: ReactionContext,
   state: Payment,
@@ -204,34 +216,6 @@ async function giveParts(
   );
 }
 
-/** Has the invoice owe again what went back to the payer; credits go back to the lots that paid with them. */
-async function takeBack(
-  context: ReactionContext,
-  state: Payment,
-  returned: DecimalText,
-): Promise<void> {
-  const { id: payment_id, destination_type, destination_id, debit, applied } = state;
-  // In a request: the invoice hears of what comes before it hears of what goes back.
-  if (applied === null) throw new Error(`${payment_id} has not reached anybody yet`);
-  if (destination_type !== 'INVOICE') return;
-  const outcome = await context.execute(
-    invoice,
-    destination_id,
-    returnPayment({ payment_id, returned }),
-  );
-  const back = outcome.events.find((event) => event.type === 'PaymentReturned');
-  if (!debit || back?.type !== 'PaymentReturned') return;
-  const { amount } = back.data;
-  const all = paymentIn(existing(outcome.state, 'invoice'), payment_id)?.returned ?? amount;
-  const before = textOf(decimal(all).minus(decimal(amount)));
-  await giveBack(context, {
-    ...detailsOf(state, 'INVOICE_PAYMENT'),
-    walletId: debit.wallet_id,
-    transactionId: debit.transaction_id,
-    credits: creditsReturned(state, before, amount),
-  });
-}
-
 /** Credits that a wallet has paid an invoice with go back to their lots when it becomes void (D60); closed, their money goes to another. */
 export const creditsOfVoid = reaction(invoice, {
   name: 'payments of a void invoice',
@@ -256,6 +240,8 @@ const following = [
   'PaymentSucceeded',
   'PaymentFailed',
   'PaymentApplied',
+  'ReturnRefused',
+  'PaymentReturned',
   'WalletChosen',
 ] as const satisfies readonly PaymentEvent['type'][];
 

@@ -1,8 +1,10 @@
 import { Problem } from '@counterfoil/kernel';
+import { rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { amountsOf, paymentStatusOf } from '../invoices/index.ts';
 import { paidWorld } from '../test-paid-world.ts';
+import { collectable } from './collection/under-way.ts';
 
 const test = suite('collection of invoices');
 
@@ -104,6 +106,62 @@ test('an invoice that was paid otherwise is not tried again', async () => {
   await settle();
   await pass('2026-02-01T00:00:00.000Z');
   assert.is(events(id).filter((type) => type === 'RoundDue').length, 1);
+});
+
+test('what is under way is not collected a second time, and all of it when it fails', async () => {
+  const { invoice, wallet, pay, call, settle, stateOf, pass, prepaid } = await paidWorld();
+  await wallet('100', postPaid);
+  const id = await invoice(hundred);
+  const card = { payment_method_type: 'CARD', process_payment: false };
+  const payments = [await pay(id, '40', card), await pay(id, '60', card)];
+  const put = (index: number, payment_status: string) =>
+    call('PUT /payments/{id}', {
+      params: { id: payments[index]?.id ?? '' },
+      body: { payment_status },
+    });
+  await put(0, 'PENDING');
+  await put(1, 'PROCESSING');
+  await settle();
+  assert.is(amountsOf(await stateOf(id)).amount_paid, '0');
+  const attempt = () => call('POST /invoices/{id}/payment/attempt', { params: { id } });
+  assert.is((await rejection(attempt())).details?.reason, 'payment_under_way');
+  await put(0, 'SUCCEEDED');
+  await put(1, 'FAILED');
+  await pass('2026-01-02T00:00:00.000Z');
+  const { amount_paid, amount_remaining } = amountsOf(await stateOf(id));
+  assert.equal([amount_paid, amount_remaining, await prepaid()], ['100', '0', []]);
+});
+
+test('money that has come and that the invoice has not heard of is not collected again', async () => {
+  const { world, invoice, wallet, pay, settle, stateOf, prepaid, balance } = await paidWorld();
+  const one = await wallet('100', postPaid);
+  const id = await invoice({ ...hundred, collection_method: 'send_invoice' });
+  let appended = 0;
+  world.store.fate = () => {
+    appended += 1;
+    return appended > 1 ? 'unavailable' : 'written';
+  };
+  await pay(id, '100');
+  world.store.fate = () => 'written';
+  const state = await stateOf(id);
+  assert.equal([state.payments.length, await balance(one)], [0, '100']);
+  assert.is(await collectable(world.request(testPrincipal()), state), '0');
+  await settle();
+  assert.equal(await prepaid(), []);
+});
+
+test('while a caller says that a payment is on its way nothing is collected', async () => {
+  const { invoice, wallet, call, settle, stateOf, pass } = await paidWorld();
+  await wallet('100', postPaid);
+  const id = await invoice(hundred);
+  const tell = (payment_status: string) =>
+    call('PUT /invoices/{id}/payment', { params: { id }, body: { payment_status } });
+  await tell('PROCESSING');
+  await settle();
+  assert.is(amountsOf(await stateOf(id)).amount_paid, '0');
+  await tell('FAILED');
+  await pass('2026-01-02T00:00:00.000Z');
+  assert.is(amountsOf(await stateOf(id)).amount_paid, '100');
 });
 
 test('wherever the process dies that collects, each wallet pays once', async () => {

@@ -1,12 +1,9 @@
 import {
   type Changes,
   changedFields,
-  type Decimal,
   type DecimalText,
   type Decision,
   decimal,
-  digitsFault,
-  divide,
   existing,
   type Instant,
   invalidField,
@@ -15,14 +12,13 @@ import {
   isEmpty,
   notFound,
   type PaymentAttemptId,
-  Problem,
-  smaller,
   textOf,
   withChanges,
 } from '@counterfoil/kernel';
 import type { PaymentMethod } from '../invoices/index.ts';
 import type { PaymentEvent, PaymentEventData } from './events.ts';
 import { isOpen, type OwnStatus, type Payment, type PaymentState } from './payment.ts';
+import { askReturn, assertPart, returnable } from './returns.ts';
 
 export type PaymentDecision = Decision<PaymentState, PaymentEvent>;
 export type NewPayment = PaymentEventData<'PaymentCreated'>;
@@ -91,21 +87,27 @@ const succeeded = (
   data: { succeeded_at, debit, gateway_payment_id },
 });
 
-/** Ends a payment whose money has come. No event for one that has ended. */
+/**
+ * Ends a payment whose money has come. One that was given up, or had failed before, has succeeded all the same: money that was
+ * taken is never lost. No event for one whose money had come.
+ */
 export const succeedPayment =
   ({
     debit = null,
     gateway_payment_id = null,
   }: Partial<Omit<PaymentEventData<'PaymentSucceeded'>, 'succeeded_at'>>): PaymentDecision =>
-  (state, at) =>
-    isOpen(existing(state, 'payment')) ? [succeeded(at, debit, gateway_payment_id)] : [];
+  (state, at) => {
+    const payment = existing(state, 'payment');
+    const isWithoutMoney = isOpen(payment) || payment.payment_status === 'FAILED';
+    return isWithoutMoney ? [succeeded(at, debit, gateway_payment_id)] : [];
+  };
 
 /** Ends a payment of which no money comes. No event for one that has ended. */
 export const failPayment =
   (error_message: string): PaymentDecision =>
   (state, at) =>
     isOpen(existing(state, 'payment'))
-      ? [{ type: 'PaymentFailed', data: { failed_at: at, error_message } }]
+      ? [{ type: 'PaymentFailed', data: { failed_at: at, error_message, is_given_up: false } }]
       : [];
 
 /** Notes what became of the money, once. */
@@ -209,19 +211,19 @@ function transition(
       return [{ type: 'PaymentStarted', data: { payment_status: to } }];
     case 'SUCCEEDED':
       return [succeeded(at, null, null)];
-    case 'FAILED':
-      return [
-        { type: 'PaymentFailed', data: { failed_at: at, error_message: payment.error_message } },
-      ];
+    case 'FAILED': {
+      const { error_message } = payment;
+      return [{ type: 'PaymentFailed', data: { failed_at: at, error_message, is_given_up: true } }];
+    }
     case 'REFUNDED':
     case 'VOIDED':
-      return [returnedEvent(to, returnable(payment, left), at)];
+      return askReturn(payment, to, returnable(payment, left), at);
     case 'PARTIALLY_REFUNDED': {
       if (refunded === null) {
         throw invalidField('/refunded_amount', 'is required with PARTIALLY_REFUNDED');
       }
       assertPart(payment, refunded, left);
-      return [returnedEvent(to, refunded, at)];
+      return askReturn(payment, to, refunded, at);
     }
     case 'INITIATED':
       return [];
@@ -229,47 +231,6 @@ function transition(
       return to satisfies never;
   }
 }
-
-/**
- * All the money that can have gone back to the payer. What the invoice did not need, what was paid into the account, and what a void
- * or a credit note has given to the customer since, are credits by now: who got both would have them twice. Throws 400 where
- * nothing is left, and 503 before it is known what the invoice needs.
- */
-function returnable(
-  { id, amount, applied, returned }: Payment,
-  left: DecimalText | null,
-): DecimalText {
-  if (applied === null) {
-    const message = `The money of payment ${id} is on its way to what it pays for. Send the request again.`;
-    throw new Problem('service_unavailable', message, { retryAfterSeconds: 1 });
-  }
-  const taken = decimal(applied.to_destination);
-  const most = left === null ? taken : smaller(taken, decimal(returned).plus(decimal(left)));
-  if (most.cmp(decimal(returned)) > 0) return textOf(most);
-  throw invalidOperation(
-    `The money of payment ${id} that did not go back is credits of the customer. Take them by a debit, and pay it back by other ways.`,
-    { reason: 'payment_state', excess_amount: amount },
-  );
-}
-
-function assertPart(payment: Payment, refunded: DecimalText, left: DecimalText | null): void {
-  const { returned, currency } = payment;
-  const fault = digitsFault(refunded, currency);
-  if (fault) throw invalidField('/refunded_amount', fault);
-  const most = returnable(payment, left);
-  const isMore = decimal(refunded).cmp(decimal(returned)) > 0;
-  if (isMore && decimal(refunded).cmp(decimal(most)) < 0) return;
-  throw invalidField(
-    '/refunded_amount',
-    `must be more than ${returned}, which went back before, and less than ${most}`,
-  );
-}
-
-const returnedEvent = (
-  payment_status: PaymentEventData<'PaymentReturned'>['payment_status'],
-  returned: DecimalText,
-  at: Instant,
-): PaymentEvent => ({ type: 'PaymentReturned', data: { payment_status, returned, at } });
 
 /** Removes a payment of which nothing has come and nothing will. Throws 400 for another (E 16). */
 export const deletePayment =
@@ -293,23 +254,3 @@ const ended = ({ id, payment_status }: Payment, purpose: string) =>
     reason: 'payment_state',
     payment_status,
   });
-
-const creditPlaces = 9;
-
-/**
- * The credits that go back to the wallet with a part of what it has paid, after `before` of it: its share of them, so that
- * all parts together are all of its credits.
- */
-export function creditsReturned(
-  { amount, debit }: Pick<Payment, 'amount' | 'debit'>,
-  before: DecimalText,
-  part: DecimalText,
-): DecimalText {
-  invariant(debit, 'no wallet has paid');
-  const upTo = (money: Decimal): Decimal =>
-    money.cmp(decimal(amount)) >= 0
-      ? decimal(debit.credits)
-      : divide(decimal(debit.credits).times(money), decimal(amount), creditPlaces);
-  const start = decimal(before);
-  return textOf(upTo(start.plus(decimal(part))).minus(upTo(start)));
-}

@@ -37,6 +37,9 @@ const debitData = z.object({
 });
 export type PaymentDebit = z.output<typeof debitData>;
 
+/** The states of a payment whose money went back. */
+const returnedStatus = z.enum(['REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED']);
+
 export const paymentEvents = {
   PaymentCreated: z.object({
     id: text<PaymentId>(),
@@ -77,12 +80,32 @@ export const paymentEvents = {
     debit: debitData.nullable(),
     gateway_payment_id: z.string().nullable(),
   }),
-  PaymentFailed: z.object({ failed_at: instant, error_message: z.string().nullable() }),
-  /** Money was given back to the payer. `returned` is all that went back by then. */
-  PaymentReturned: z.object({
-    payment_status: z.enum(['REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED']),
+  PaymentFailed: z.object({
+    failed_at: instant,
+    error_message: z.string().nullable(),
+    /** True where a caller has given it up: a provider that was asked has not said so, and may still take the money. */
+    is_given_up: z.boolean().default(false),
+  }),
+  /**
+   * Money is to count as given back to the payer. Its invoice decides whether it still has it: others may have given it to
+   * the customer. `returned` is all that is to have gone back by then.
+   */
+  ReturnAsked: z.object({
+    payment_status: returnedStatus,
     returned: figure,
     at: instant,
+    /** The entry by which its wallet has taken the credits back already; null: they go back because of this. */
+    reversal_id: text<TransactionId>().nullable().default(null),
+  }),
+  /** The invoice has nothing left of it: the customer has it as credits. */
+  ReturnRefused: z.object({}),
+  /** Money was given back to the payer. `returned` is all that went back by then, `amount` what did now. */
+  PaymentReturned: z.object({
+    payment_status: returnedStatus,
+    returned: figure,
+    amount: figure,
+    at: instant,
+    reversal_id: text<TransactionId>().nullable().default(null),
   }),
   /** The ends of the money: what the invoice has taken of it, and what is left for the customer (D60). */
   PaymentApplied: z.object({ to_destination: figure, to_customer: figure }),

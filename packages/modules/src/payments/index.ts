@@ -8,9 +8,9 @@ import { payment } from './payment.ts';
 import { paymentTable } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
 import { paymentPublicEvents } from './public-events.ts';
+import { reversedPayments } from './reversals.ts';
 import { paymentRoutes } from './routes.ts';
 
-export { creditsReturned } from './decisions.ts';
 export { type Payment, payment } from './payment.ts';
 export { paymentTable } from './projection.ts';
 export type {
@@ -19,6 +19,7 @@ export type {
   ProviderAttempt,
   SavedMethod,
 } from './provider.ts';
+export { creditsReturned } from './returns.ts';
 
 /** The parts from outside that payments need. */
 export interface PaymentsOptions {
@@ -41,7 +42,10 @@ export const payments = ({ provider }: PaymentsOptions) => {
     tables: [paymentTable, collectionTable],
     routes: routesOf(provider, { reacting, rounds }),
     publicEvents: [paymentPublicEvents],
-    reactions: [reacting, creditsOfVoid, collectedInvoices, rounds, endsOfPayments],
+    reactions: [
+      ...[reacting, creditsOfVoid, reversedPayments],
+      ...[collectedInvoices, rounds, endsOfPayments],
+    ],
     dueWork: [retries],
   });
 };

@@ -10,8 +10,10 @@ import {
   digitsFault,
   existing,
   invalidField,
+  invalidOperation,
   type PaymentId,
   referenceSchema,
+  zeroText,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { carryOutFrom, firstOf } from '../following.ts';
@@ -30,6 +32,7 @@ import { carriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { beginRound } from './collection/decisions.ts';
 import { endsOfPayments } from './collection/reactions.ts';
+import { collectable } from './collection/under-way.ts';
 import { createAndProcess } from './decisions.ts';
 import { payment } from './payment.ts';
 import { newPayment, payableInvoice } from './prepare.ts';
@@ -67,7 +70,7 @@ export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
       operationId: 'attemptInvoicePayment',
       summary: 'Collect what an invoice is owed',
       description:
-        'From the POST_PAID wallets of the customer, each for the charges that it may pay. What they do not have is owed still.',
+        'From the POST_PAID wallets of the customer, each for the charges that it may pay. What they do not have is owed still. What payments that are under way bring is not collected again.',
       tag,
       status: 200,
       permission: 'invoice:write',
@@ -79,7 +82,7 @@ export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
       handle: async (context, { params: { id } }) => {
         const outcome = await context.execute(collection, id, {
           prepare: async () => {
-            await payableInvoice(context, id);
+            await assertCollectable(context, await payableInvoice(context, id));
             return beginRound('request');
           },
         });
@@ -88,6 +91,15 @@ export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
       },
     }),
   }) satisfies Routes;
+
+/** Refuses to collect what payments that are under way bring already. Throws 400. */
+async function assertCollectable(context: RequestContext, state: Invoice): Promise<void> {
+  if ((await collectable(context, state)) !== zeroText) return;
+  throw invalidOperation(
+    `Payments that are under way bring all that remains of invoice ${state.id}. Collect the rest when they have come or failed.`,
+    { reason: 'payment_under_way', payment_status: paymentStatusOf(state) },
+  );
+}
 
 function collected(state: Invoice): string {
   const { amount_paid, amount_remaining } = amountsOf(state);

@@ -38,6 +38,10 @@ export interface Payment extends RecordStamps, PaymentEventData<'PaymentCreated'
   readonly debit: PaymentDebit | null;
   /** All that went back to the payer. */
   readonly returned: DecimalText;
+  /** Money of which its invoice is being asked whether it can go back; null: none. */
+  readonly asked: PaymentEventData<'ReturnAsked'> | null;
+  /** True where its invoice had nothing left of it the last time. */
+  readonly is_refused: boolean;
   /** Null before the money has reached anybody. */
   readonly applied: PaymentEventData<'PaymentApplied'> | null;
   /** Wallets that were chosen for what is left for the customer, in their order. */
@@ -61,6 +65,8 @@ function evolve(state: PaymentState, event: Stamped<PaymentEvent>): PaymentState
       attempts: [],
       debit: null,
       returned: zeroText,
+      asked: null,
+      is_refused: false,
       applied: null,
       wallets: [],
       succeeded_at: null,
@@ -94,7 +100,10 @@ function after(
       const { succeeded_at, debit, gateway_payment_id } = event.data;
       return {
         ...withLastAttempt(payment, { payment_status: 'SUCCEEDED', error_message: null }),
+        // Money that comes by a payment which was given up, and deleted, is there all the same.
+        status: 'published',
         payment_status: 'SUCCEEDED',
+        failed_at: null,
         gateway_payment_id: gateway_payment_id ?? payment.gateway_payment_id,
         error_message: null,
         succeeded_at,
@@ -102,18 +111,23 @@ function after(
       };
     }
     case 'PaymentFailed': {
-      const { failed_at, error_message } = event.data;
+      const { failed_at, error_message, is_given_up } = event.data;
+      const told = { payment_status: 'FAILED', error_message } as const;
       return {
-        ...withLastAttempt(payment, { payment_status: 'FAILED', error_message }),
+        ...(is_given_up ? payment : withLastAttempt(payment, told)),
         payment_status: 'FAILED',
         failed_at,
         error_message,
       };
     }
+    case 'ReturnAsked':
+      return { ...payment, asked: event.data, is_refused: false };
+    case 'ReturnRefused':
+      return { ...payment, asked: null, is_refused: true };
     case 'PaymentReturned': {
       const { payment_status, returned, at } = event.data;
       const instant = payment_status === 'VOIDED' ? { voided_at: at } : { refunded_at: at };
-      return { ...payment, payment_status, returned, ...instant };
+      return { ...payment, payment_status, returned, ...instant, asked: null };
     }
     case 'PaymentApplied':
       return { ...payment, applied: event.data };

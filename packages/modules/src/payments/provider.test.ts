@@ -13,6 +13,7 @@ type Fate = 'answers' | 'takes it unheard' | 'is away' | 'declines';
 function testProvider(fates: readonly Fate[]) {
   const taken = new Map<string, ProviderAnswer>();
   const asked: ProviderAttempt[] = [];
+  const outcomes: string[] = [];
   const onAsked: (() => void)[] = [];
   const provider: PaymentProvider = {
     name: 'test',
@@ -31,6 +32,10 @@ function testProvider(fates: readonly Fate[]) {
       if (fate === 'takes it unheard') throw new Error('the answer is lost');
       return known;
     },
+    outcomeOf: async ({ key }) => {
+      outcomes.push(key);
+      return taken.get(key) ?? { kind: 'unknown' };
+    },
     savedMethods: async () => [
       {
         id: 'pm_1',
@@ -42,7 +47,7 @@ function testProvider(fates: readonly Fate[]) {
       },
     ],
   };
-  return { provider, taken, asked, onAsked };
+  return { provider, taken, asked, outcomes, onAsked };
 }
 
 const card = { payment_method_type: 'CARD', payment_method_id: 'pm_1' };
@@ -126,6 +131,7 @@ test('a payment page that waits is not asked for a second time', async () => {
       asked.push(key);
       return { kind: 'waiting' };
     },
+    outcomeOf: async () => ({ kind: 'waiting' }),
     savedMethods: async () => [],
   };
   const { invoice, pay, call } = await paidWorld({ provider });
@@ -133,6 +139,45 @@ test('a payment page that waits is not asked for a second time', async () => {
   assert.is(waiting.payment_status, 'PENDING');
   await call('POST /payments/{id}/process', { params: { id: waiting.id } });
   assert.equal(new Set(asked), new Set([`${waiting.id}-1`]));
+});
+
+/** A card payment of all of an invoice whose end is not known yet, and that a caller gives up. */
+async function givenUp(fates: readonly Fate[]) {
+  const made = testProvider(fates);
+  const world = await paidWorld({ provider: made.provider });
+  const id = await world.invoice(hundred);
+  const { id: payId } = await world.pay(id, '100', card);
+  const body = { payment_status: 'FAILED' };
+  await world.call('PUT /payments/{id}', { params: { id: payId }, body });
+  return { ...made, ...world, id, payId };
+}
+
+test('money that was taken for a payment which a caller has given up is recorded, and goes to the invoice', async () => {
+  const { settle, asked, paymentOf, payId, stateOf, id } = await givenUp(['takes it unheard']);
+  assert.is((await paymentOf(payId)).payment_status, 'FAILED');
+  await settle();
+  await settle();
+  const paid = await paymentOf(payId);
+  assert.equal([paid.payment_status, paid.gateway_payment_id], ['SUCCEEDED', 'ch_1']);
+  assert.equal([asked.length, (await stateOf(id)).payments.length], [1, 1]);
+});
+
+test('it goes to the customer where the invoice was paid otherwise meanwhile, also when the payment was deleted', async () => {
+  const { settle, pay, call, payId, id, prepaid } = await givenUp(['takes it unheard']);
+  await call('DELETE /payments/{id}', { params: { id: payId } });
+  await pay(id, '100');
+  await settle();
+  await settle();
+  assert.equal(await prepaid(), ['100']);
+  const shown = await call('GET /payments/{id}', { params: { id: payId } });
+  assert.equal([shown.payment_status, shown.excess_amount], ['SUCCEEDED', '100']);
+});
+
+test('a payment that was given up before anything was sent is never sent', async () => {
+  const { settle, taken, outcomes, paymentOf, payId } = await givenUp(['is away', 'is away']);
+  await settle();
+  assert.equal([taken.size, outcomes.length > 0], [0, true]);
+  assert.is((await paymentOf(payId)).payment_status, 'FAILED');
 });
 
 test.run();

@@ -25,6 +25,9 @@ export type ProviderAnswer =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'waiting' };
 
+/** The end of an attempt that nobody waits for any more, as far as the provider knows it. `unknown`: it was never sent. */
+export type ProviderOutcome = ProviderAnswer | { readonly kind: 'unknown' };
+
 /** A way of paying that a provider has saved for a customer. */
 export interface SavedMethod {
   readonly id: string;
@@ -48,5 +51,10 @@ export interface PaymentProvider {
   readonly name: string;
   readonly methods: readonly PaymentMethod[];
   settle(attempt: ProviderAttempt): Promise<ProviderAnswer>;
+  /**
+   * Asks by the key what has become of an attempt, and sends nothing: a caller has given the payment up before its end
+   * was known. It throws where that cannot be known now, and is called again later.
+   */
+  outcomeOf(attempt: ProviderAttempt): Promise<ProviderOutcome>;
   savedMethods(customerId: CustomerId): Promise<readonly SavedMethod[]>;
 }

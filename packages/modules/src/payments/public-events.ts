@@ -27,6 +27,8 @@ function messageOf(event: PaymentEvent): string | null {
       return 'updated';
     case 'PaymentAttemptStarted':
     case 'PaymentApplied':
+    case 'ReturnAsked':
+    case 'ReturnRefused':
     case 'WalletChosen':
       return null;
     default:

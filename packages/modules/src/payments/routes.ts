@@ -27,6 +27,7 @@ import { leftOnInvoice, newPayment, providerFor } from './prepare.ts';
 import { paymentTable } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
 import { listPayments, paymentExpansion } from './queries.ts';
+import { isCredits } from './returns.ts';
 import {
   createPaymentSchema,
   paymentSchema,
@@ -156,7 +157,10 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
         const outcome = await context.execute(payment, id, {
           prepare: async () => changePayment(id, change, await leftOnInvoice(context, id, change)),
         });
-        return paymentView(await carriedOut(context, reacting, id, outcome));
+        const changed = await carriedOut(context, reacting, id, outcome);
+        const isAsked = outcome.events.some(({ type }) => type === 'ReturnAsked');
+        if (isAsked && changed.is_refused) throw isCredits(changed);
+        return paymentView(changed);
       },
     }),
 

@@ -16,7 +16,7 @@ import {
 } from '@counterfoil/kernel';
 import { netOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
-import type { InvoiceEventData, InvoiceLine, TakenCredits } from '../events.ts';
+import type { InvoiceLine, TakenCredits } from '../events.ts';
 import {
   type AppliedNote,
   amountsOf,
@@ -25,7 +25,10 @@ import {
   paymentStatusOf,
 } from '../invoice.ts';
 import type { PaymentStatus } from '../values.ts';
+import { difference, moneyOf, type NoteLine, sum } from './credited.ts';
 import { moneyOn, type PaymentPart } from './payments.ts';
+
+export { type NoteLine, totalOf } from './credited.ts';
 
 /** A credit note as it is asked for: what of which lines, before tax and after discounts (D59). */
 export interface AskedNote {
@@ -33,7 +36,6 @@ export interface AskedNote {
   readonly lines: readonly { readonly line_id: string; readonly amount: DecimalText }[];
 }
 
-export type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
 export type NoteKind = AppliedNote['kind'];
 
 /**
@@ -67,14 +69,6 @@ function assertRoom({ id, notes }: Invoice): void {
     limit: notesMaximum,
   });
 }
-
-/** The total of a note: the amounts of its lines and their tax. */
-export const totalOf = ({ lines }: { readonly lines: readonly NoteLine[] }): DecimalText =>
-  sum(lines.flatMap(({ amount, tax }) => [amount, tax]));
-
-/** The money of credited lines: their total less what prepaid credits had paid. */
-const moneyOf = (lines: readonly NoteLine[]): DecimalText =>
-  difference(totalOf({ lines }), sum(lines.map(({ credits }) => credits)));
 
 const kinds: Readonly<Partial<Record<PaymentStatus, NoteKind>>> = {
   SUCCEEDED: 'REFUND',
@@ -311,9 +305,3 @@ export const reverseAdjustment =
     const isThere = noteIn(invoice, credit_note_id)?.kind === 'ADJUSTMENT';
     return isOwed && isThere ? [{ type: 'AdjustmentReversed', data: { credit_note_id } }] : [];
   };
-
-const sum = (amounts: readonly DecimalText[]): DecimalText =>
-  textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
-
-const difference = (one: DecimalText, other: DecimalText): DecimalText =>
-  textOf(decimal(one).minus(decimal(other)));

@@ -69,7 +69,7 @@ test('neither a void invoice nor a draft takes a payment', () => {
 
 test('money that went back is owed again, however often that is heard', () => {
   const paid = [...hundred, settled('pay_1', '100')];
-  const back = returnPayment({ payment_id: 'pay_1', returned: text('30') });
+  const back = returnPayment({ payment_id: 'pay_1', returned: text('30'), isPartAllowed: true });
   const returned: InvoiceEvent = {
     type: 'PaymentReturned',
     data: { payment_id: 'pay_1', amount: text('30') },
@@ -86,7 +86,7 @@ test('money that went back is owed again, however often that is heard', () => {
 
 test('an excess that is with the customer does not go back as well', () => {
   given(invoice, [...hundred, settled('pay_1', '120', '20')])
-    .when(returnPayment({ payment_id: 'pay_1', returned: text('120') }))
+    .when(returnPayment({ payment_id: 'pay_1', returned: text('120'), isPartAllowed: true }))
     .then([{ type: 'PaymentReturned', data: { payment_id: 'pay_1', amount: text('100') } }]);
   const [left, ...others] = moneyOn(after([...hundred, settled('pay_1', '120', '20')]));
   assert.equal([left, others], [{ payment_id: 'pay_1', amount: '100' }, []]);
@@ -95,13 +95,31 @@ test('an excess that is with the customer does not go back as well', () => {
 test('the invoice is owed again for what another payment had paid', () => {
   const paid = [...hundred, settled('pay_1', '60'), settled('pay_2', '60', '20')];
   given(invoice, paid)
-    .when(returnPayment({ payment_id: 'pay_1', returned: text('60') }))
+    .when(returnPayment({ payment_id: 'pay_1', returned: text('60'), isPartAllowed: true }))
     .thenState((state) => assert.is(amountsOf(state as Invoice).amount_remaining, '60'));
+});
+
+test("what a settlement gave back, and the money of a dead purchase, are the customer's", () => {
+  const paid = [...hundred, settled('pay_1', '100')];
+  const lineId = after(paid).lines[0]?.id ?? text('');
+  const lines = [{ line_id: lineId, amount: text('30'), tax: text('0'), credits: text('0') }];
+  const given_back: InvoiceEvent = {
+    type: 'ChargesGivenBack',
+    data: { settlement_id: 'settlement_1', lines },
+  };
+  const back = returnPayment({ payment_id: 'pay_1', returned: text('100'), isPartAllowed: true });
+  given(invoice, [...paid, given_back])
+    .when(back)
+    .then([{ type: 'PaymentReturned', data: { payment_id: 'pay_1', amount: text('70') } }]);
+  const dead: InvoiceEvent = { type: 'PurchaseEnded', data: { end: 'dead', money: text('100') } };
+  given(invoice, [...paid, dead])
+    .when(back)
+    .then([]);
 });
 
 test('a payment that an invoice never took cannot go back', () => {
   given(invoice, [...hundred])
-    .when(returnPayment({ payment_id: 'pay_1', returned: text('1') }))
+    .when(returnPayment({ payment_id: 'pay_1', returned: text('1'), isPartAllowed: true }))
     .then([]);
 });
 

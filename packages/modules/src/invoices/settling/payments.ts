@@ -10,6 +10,7 @@ import {
 import type { InvoiceDecision } from '../decisions.ts';
 import type { InvoiceEventData } from '../events.ts';
 import { amountsOf, type Invoice, type InvoicePayment } from '../invoice.ts';
+import { moneyOf, sum } from './credited.ts';
 
 /** Money that has come by a payment. */
 export type SettledPayment = Omit<InvoiceEventData<'PaymentSettled'>, 'excess'>;
@@ -32,26 +33,28 @@ export const settlePayment =
 export const paymentIn = ({ payments }: Invoice, paymentId: string): InvoicePayment | undefined =>
   payments.find(({ payment_id }) => payment_id === paymentId);
 
+/** Money of a payment that is to go back to its sender. */
+export interface AskedReturn {
+  readonly payment_id: string;
+  /** All that is to have gone back by then. */
+  readonly returned: DecimalText;
+  /** False: all of it or nothing. True: as much as the invoice still has. */
+  readonly isPartAllowed: boolean;
+}
+
 /**
- * Notes that money of a payment was given back to its sender, so that the invoice is owed again (D60). `returned` is all
- * that went back by now: hearing of it again changes nothing. What the customer has as credits, or was given back by credit
- * notes, does not go back twice.
+ * Gives money of a payment back to its sender, so that the invoice is owed again (D60): here, as for a void and for credit notes, so
+ * that only one of them gives it. No event for what went back before, nor for what the customer has as credits by now.
  */
 export const returnPayment =
-  ({
-    payment_id,
-    returned,
-  }: {
-    readonly payment_id: string;
-    readonly returned: DecimalText;
-  }): InvoiceDecision =>
+  ({ payment_id, returned, isPartAllowed }: AskedReturn): InvoiceDecision =>
   (state) => {
     const invoice = existing(state, 'invoice');
     const payment = paymentIn(invoice, payment_id);
     if (invoice.invoice_status !== 'FINALIZED' || !payment) return [];
     const more = decimal(returned).minus(decimal(payment.returned));
-    const amount = smaller(more, decimal(leftOf(invoice, payment)));
-    if (amount.cmp(zero) <= 0) return [];
+    const amount = smaller(more, decimal(returnableOf(invoice, payment_id) ?? zeroText));
+    if (amount.cmp(zero) <= 0 || (!isPartAllowed && amount.cmp(more) < 0)) return [];
     return [{ type: 'PaymentReturned', data: { payment_id, amount: textOf(amount) } }];
   };
 
@@ -82,13 +85,17 @@ export function leftOf({ notes }: Invoice, payment: InvoicePayment): DecimalText
 
 /**
  * The money of a payment that can go back to its sender. Of an invoice that is void, or of a purchase whose order was dead, the
- * customer has it as credits (D60). Null where the invoice has not taken the payment.
+ * customer has it as credits (D60), as they have what a settlement gave back. Null where the invoice has not taken the payment.
  */
 export function returnableOf(invoice: Invoice, paymentId: string): DecimalText | null {
   const payment = paymentIn(invoice, paymentId);
   if (!payment) return null;
   const isWithCustomer = invoice.invoice_status === 'VOIDED' || invoice.purchase === 'dead';
-  return isWithCustomer ? zeroText : leftOf(invoice, payment);
+  if (isWithCustomer) return zeroText;
+  const all = sum(moneyOn(invoice).map(({ amount }) => amount));
+  const given = moneyOf(invoice.given_back.flatMap(({ lines }) => lines));
+  const rest = decimal(all).minus(decimal(given));
+  return textOf(rest.cmp(zero) > 0 ? smaller(rest, decimal(leftOf(invoice, payment))) : zero);
 }
 
 /** A part of the money on an invoice, by the payment that brought it. */

@@ -10,7 +10,7 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import { amountsOf, type Invoice, payableBy } from '../../invoices/index.ts';
+import { type Invoice, payableBy } from '../../invoices/index.ts';
 import { inWalletOrder, spendableMoney, type Wallet } from '../../wallets/index.ts';
 import type { SavedMethod } from '../provider.ts';
 import type { PlannedPayment } from './collection.ts';
@@ -30,15 +30,18 @@ export const plannedId = (invoiceId: string, round: number, place: number): Paym
  * The payments that collect what an invoice is owed from POST_PAID wallets (E 16): those that may pay for usage alone, then
  * those for fixed charges alone, then the others, each in the order of the customer's wallets (D21). A wallet pays with the
  * credits that it has, and what it owes is not more for it.
+ *
+ * @param owed the part of the invoice that is to be collected
  */
 export function walletPayments(
   invoice: Invoice,
+  owed: DecimalText,
   wallets: readonly Wallet[],
   round: number,
   at: Instant,
 ): readonly PlannedPayment[] {
   const parts = partsOf(invoice);
-  const left: Record<Group, DecimalText> = { ...parts, ALL: amountsOf(invoice).amount_remaining };
+  const left: Record<Group, DecimalText> = { ...parts, ALL: owed };
   const payments: PlannedPayment[] = [];
   for (const [group, wallet] of asked(wallets)) {
     if (payments.length === walletsMaximum) break;
@@ -59,22 +62,25 @@ export function walletPayments(
   return payments;
 }
 
-/** The part of what is owed that planned payments leave. */
-export const restOf = (invoice: Invoice, payments: readonly PlannedPayment[]): DecimalText =>
-  payments.reduce((left, { amount }) => minus(left, amount), amountsOf(invoice).amount_remaining);
+/** The part of what is owed that payments leave. */
+export const restOf = (
+  owed: DecimalText,
+  payments: readonly Pick<PlannedPayment, 'amount'>[],
+): DecimalText => payments.reduce((left, { amount }) => minus(left, amount), owed);
 
 /** The payment of all that other planned payments leave, by a method that a provider has saved. */
 export const providedPayment = (
-  invoice: Invoice,
+  { id: invoiceId }: Pick<Invoice, 'id'>,
+  owed: DecimalText,
   payments: readonly PlannedPayment[],
   round: number,
   { id, payment_method_type }: SavedMethod,
 ): PlannedPayment => ({
-  payment_id: plannedId(invoice.id, round, payments.length),
+  payment_id: plannedId(invoiceId, round, payments.length),
   method: payment_method_type,
   wallet_id: null,
   payment_method_id: id,
-  amount: restOf(invoice, payments),
+  amount: restOf(owed, payments),
 });
 
 /** The money of an invoice by the type of its charges, with tax and without what prepaid credits have paid. */

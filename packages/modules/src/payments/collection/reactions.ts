@@ -20,6 +20,7 @@ import {
   stopCollection,
 } from './decisions.ts';
 import { providedPayment, restOf, walletPayments } from './plan.ts';
+import { collectable } from './under-way.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
 export const collectedInvoices = reaction(invoice, {
@@ -78,20 +79,22 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
     },
   });
 
-/** Wallets pay first, and the usual method that a provider has saved pays what they leave. */
+/** Wallets pay first, and the usual method that a provider has saved pays what they leave; of what is under way nobody pays again. */
 async function paymentsOf(
   context: ReactionContext,
   provider: PaymentProvider | null,
   state: Invoice,
   round: number,
 ): Promise<readonly PlannedPayment[]> {
+  const owed = await collectable(context, state);
+  if (owed === zeroText) return [];
   const wallets = await walletsOf(context, state);
-  const payments = walletPayments(state, wallets, round, context.now);
-  if (provider === null || restOf(state, payments) === zeroText) return payments;
+  const payments = walletPayments(state, owed, wallets, round, context.now);
+  if (provider === null || restOf(owed, payments) === zeroText) return payments;
   const saved = await provider.savedMethods(state.customer_id);
   const usual = saved.find((method) => method.is_default);
   if (!usual || !provider.methods.includes(usual.payment_method_type)) return payments;
-  return [...payments, providedPayment(state, payments, round, usual)];
+  return [...payments, providedPayment(state, owed, payments, round, usual)];
 }
 
 const askedOf = (

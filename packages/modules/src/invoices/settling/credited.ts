@@ -1,0 +1,21 @@
+import { type DecimalText, decimal, textOf, zero } from '@counterfoil/kernel';
+import type { InvoiceEventData } from '../events.ts';
+
+/** A part of a line that is credited: by a credit note, or because a settlement gives it back. */
+export type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
+
+/** The sum of amounts. */
+export const sum = (amounts: readonly DecimalText[]): DecimalText =>
+  textOf(amounts.reduce((all, amount) => all.plus(decimal(amount)), zero));
+
+/** One amount less another. */
+export const difference = (one: DecimalText, other: DecimalText): DecimalText =>
+  textOf(decimal(one).minus(decimal(other)));
+
+/** The total of a note: the amounts of its lines and their tax. */
+export const totalOf = ({ lines }: { readonly lines: readonly NoteLine[] }): DecimalText =>
+  sum(lines.flatMap(({ amount, tax }) => [amount, tax]));
+
+/** The money of credited lines: their total less what prepaid credits had paid. */
+export const moneyOf = (lines: readonly NoteLine[]): DecimalText =>
+  difference(totalOf({ lines }), sum(lines.map(({ credits }) => credits)));
