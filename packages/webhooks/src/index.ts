@@ -7,7 +7,7 @@ import { webhookMigrations } from './queue/migrations.ts';
 import { webhookRoutes } from './routes.ts';
 import { webhookTask } from './task/task.ts';
 
-export { createSealer, type Sealer } from './endpoint/sealing.ts';
+export { createSealer, type Sealer, sealedSchema } from './endpoint/sealing.ts';
 export type { WebhookOptions } from './options.ts';
 export { strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
 export { targetPolicyOf, targetVariables } from './sending/target-variables.ts';

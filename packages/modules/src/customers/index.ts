@@ -4,7 +4,13 @@ import { integrationRoutes } from './integration-routes.ts';
 import { taxesOfCustomer } from './reactions.ts';
 import { customerRoutes } from './routes.ts';
 
-export { type CustomerEvent, type CustomerRecord, customer, customerRecords } from './customer.ts';
+export {
+  type CustomerEvent,
+  type CustomerRecord,
+  customer,
+  customerRecords,
+  linkCustomer,
+} from './customer.ts';
 export { childrenMaximum, childrenOf } from './parents.ts';
 export {
   type CustomerReference,

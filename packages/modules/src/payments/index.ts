@@ -5,19 +5,30 @@ import { collectionTable, retries } from './collection/projection.ts';
 import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
 import { invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
 import { payment } from './payment.ts';
-import { paymentTable } from './projection.ts';
+import { paymentTable, questions } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
+import { providedRoutes } from './provided-routes.ts';
 import { paymentPublicEvents } from './public-events.ts';
 import { reversedPayments } from './reversals.ts';
 import { paymentRoutes } from './routes.ts';
 
 export { type Payment, payment } from './payment.ts';
 export { paymentTable } from './projection.ts';
+export { askAboutPayment } from './provided.ts';
+export { ProviderUnavailable } from './provider.ts';
 export type {
+  MethodSetup,
+  NamedAttempt,
   PaymentProvider,
+  PreparedAttempt,
+  ProviderAccount,
   ProviderAnswer,
   ProviderAttempt,
+  ProviderContext,
+  ProviderRefund,
+  RefundAnswer,
   SavedMethod,
+  WantedSetup,
 } from './provider.ts';
 export { creditsReturned } from './returns.ts';
 
@@ -29,6 +40,7 @@ export interface PaymentsOptions {
 
 const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacting) => ({
   ...paymentRoutes({ provider, reacting }),
+  ...providedRoutes({ provider, reacting }),
   ...invoicePaymentRoutes({ reacting, rounds }),
 });
 
@@ -46,7 +58,7 @@ export const payments = ({ provider }: PaymentsOptions) => {
       ...[reacting, creditsOfVoid, reversedPayments],
       ...[collectedInvoices, rounds, endsOfPayments],
     ],
-    dueWork: [retries],
+    dueWork: [retries, questions],
   });
 };
 

@@ -9,7 +9,9 @@ import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
 import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
 import { type AskedProvider, createAndProcess, isProvided } from '../decisions.ts';
-import { type Payment, payment } from '../payment.ts';
+import { attemptUnderWay, type Payment, payment } from '../payment.ts';
+import { paymentTable } from '../projection.ts';
+import { cancelUnderWay } from '../provided-decisions.ts';
 import type { PaymentProvider } from '../provider.ts';
 import { collection, type PlannedPayment } from './collection.ts';
 import {
@@ -37,12 +39,17 @@ export const collectedInvoices = reaction(invoice, {
   },
 });
 
+/** What is not owed is not tried again, and what a provider has under way for it is called off: an open page could be paid. */
 async function stopWhereNothingIsOwed(id: string, context: ReactionContext): Promise<void> {
   const [state, collecting] = await Promise.all([
     context.load(invoice, id),
     context.load(collection, id),
   ]);
-  if (isOwed(existing(state, 'invoice')) || collecting?.next_at == null) return;
+  if (isOwed(existing(state, 'invoice'))) return;
+  for (const each of await providedUnderWay(context, id)) {
+    await context.execute(payment, each.id, cancelUnderWay(`Nothing of invoice ${id} is owed.`));
+  }
+  if (collecting?.next_at == null) return;
   await context.execute(collection, id, stopCollection);
 }
 
@@ -90,11 +97,28 @@ async function paymentsOf(
   if (owed === zeroText) return [];
   const wallets = await walletsOf(context, state);
   const payments = walletPayments(state, owed, wallets, round, context.now);
-  if (provider === null || restOf(owed, payments) === zeroText) return payments;
-  const saved = await provider.savedMethods(state.customer_id);
+  const account = (await provider?.account(context)) ?? null;
+  if (!provider || !account || restOf(owed, payments) === zeroText) return payments;
+  const saved = await account.savedMethods(state.customer_id);
   const usual = saved.find((method) => method.is_default);
   if (!usual || !provider.methods.includes(usual.payment_method_type)) return payments;
   return [...payments, providedPayment(state, owed, payments, round, usual)];
+}
+
+/** Payments of one invoice that are looked at for what a provider has under way. */
+const paymentsRead = 500;
+
+/** The payments of an invoice that a provider has under way, as the log has them. */
+async function providedUnderWay(
+  context: Pick<RequestContext, 'read' | 'load'>,
+  invoiceId: string,
+): Promise<readonly Payment[]> {
+  const { items } = await context.read.list(paymentTable, { limit: paymentsRead, offset: 0 }, [
+    ...where('destination_id', 'eq', invoiceId),
+    ...where('payment_status', 'in', ['PENDING', 'PROCESSING']),
+  ]);
+  const states = await Promise.all(items.map(({ id }) => context.load(payment, id)));
+  return states.flatMap((state) => (state && attemptUnderWay(state) ? [state] : []));
 }
 
 const askedOf = (
