@@ -24,12 +24,12 @@ export async function prepareCharge(
   const customer = await ensuredCustomer(call.stripe, call.context, attempt.customer_id);
   const method = attempt.method_id ?? (await usualMethod(call.stripe, customer, attempt.method));
   if (method === null) return refused('The customer has saved no payment method.');
-  const params = {
+  const params: Stripe.PaymentIntentCreateParams = {
     amount,
     currency: attempt.currency,
     customer,
     payment_method: method,
-    payment_method_types: [typeOf(attempt.method)],
+    allowed_payment_method_types: [typeOf(attempt.method)],
     description: attempt.description,
     metadata: noteOf(call, attempt),
   };

@@ -28,7 +28,7 @@ export async function ensuredCustomer(
   const known = await linkedCustomer(context, id);
   if (known !== null) return known;
   const { name, email } = existing(await context.load(customer, id), 'customer');
-  const params = {
+  const params: Stripe.CustomerCreateParams = {
     name,
     ...(email ? { email } : {}),
     metadata: { counterfoil_customer: id, counterfoil_environment: context.principal.environmentId },

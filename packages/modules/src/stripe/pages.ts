@@ -26,8 +26,8 @@ export async function preparePage(
   if (success_url === null) return refused('A payment page needs a success_url.');
   const customer = await ensuredCustomer(call.stripe, call.context, attempt.customer_id);
   const metadata = noteOf(call, attempt);
-  const params = {
-    mode: 'payment' as const,
+  const params: Stripe.Checkout.SessionCreateParams = {
+    mode: 'payment',
     customer,
     client_reference_id: attempt.payment_id,
     line_items: [
@@ -42,7 +42,7 @@ export async function preparePage(
     payment_intent_data: {
       metadata,
       description: attempt.description,
-      ...(isSaved ? { setup_future_usage: 'off_session' as const } : {}),
+      ...(isSaved ? { setup_future_usage: 'off_session' } : {}),
     },
   };
   const made = await orRefusal(
@@ -105,10 +105,10 @@ export async function cancelPage(
 /** Has Stripe make a page on which the customer saves a method. */
 export async function beginSetup(call: StripeCall, wanted: WantedSetup): Promise<MethodSetup> {
   const customer = await ensuredCustomer(call.stripe, call.context, wanted.customer_id);
-  const params = {
-    mode: 'setup' as const,
+  const params: Stripe.Checkout.SessionCreateParams = {
+    mode: 'setup',
     customer,
-    payment_method_types: wanted.methods.map(typeOf),
+    allowed_payment_method_types: wanted.methods.map(typeOf),
     success_url: wanted.success_url,
     ...(wanted.cancel_url === null ? {} : { cancel_url: wanted.cancel_url }),
     metadata: {
