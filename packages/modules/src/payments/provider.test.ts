@@ -1,8 +1,13 @@
-import { rejection } from '@counterfoil/testkit';
+import type { PaymentAttemptId } from '@counterfoil/kernel';
+import { rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { paymentStatusOf } from '../invoices/index.ts';
 import { paidWorld } from '../test-paid-world.ts';
+import { processPayment } from './decisions.ts';
+import { payment } from './payment.ts';
+import { askAboutPayment } from './provided.ts';
+import { nameAttempt } from './provided-decisions.ts';
 import {
   type NamedAttempt,
   type PaymentProvider,
@@ -155,6 +160,23 @@ test('what a provider has saved for a customer is listed; without one there is n
 });
 
 const page = { payment_method_type: 'PAYMENT_LINK', success_url: 'https://shop.example/paid' };
+
+test('an attempt that has a name keeps it: who had it written down as well settles the one that the log names', async () => {
+  const { provider, taken, prepared } = testProvider([]);
+  const { world, invoice, pay, request, settle } = await paidWorld({ provider });
+  const open = { ...card, process_payment: false };
+  const { id } = await pay(await invoice(hundred), '100', open);
+  const begin = processPayment(id, { name: 'test', attemptId: 'attempt_1' as PaymentAttemptId });
+  await request().execute(payment, id, begin);
+  const ask = () => askAboutPayment(world.request(testPrincipal()), id, provider);
+  await ask();
+  const late = { number: 1, reference: 'ref_late', url: null };
+  await request().execute(payment, id, nameAttempt(late));
+  await Promise.all([ask(), ask()]);
+  await settle();
+  assert.equal([...taken.keys()], ['ref_1']);
+  assert.is(prepared.length, 1);
+});
 
 test('a payment page shows its address as long as it can be paid, and processing it asks for no second one', async () => {
   const { provider, prepared, taken } = testProvider([], ['PAYMENT_LINK']);
