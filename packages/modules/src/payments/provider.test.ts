@@ -1,13 +1,13 @@
-import type { PaymentAttemptId } from '@counterfoil/kernel';
+import type { DecimalText, PaymentAttemptId, RefundId } from '@counterfoil/kernel';
 import { rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { paymentStatusOf } from '../invoices/index.ts';
+import { amountsOf, paymentStatusOf } from '../invoices/index.ts';
 import { paidWorld } from '../test-paid-world.ts';
 import { processPayment } from './decisions.ts';
 import { payment } from './payment.ts';
 import { askAboutPayment } from './provided.ts';
-import { nameAttempt } from './provided-decisions.ts';
+import { nameAttempt, startRefund } from './provided-decisions.ts';
 import {
   type NamedAttempt,
   type PaymentProvider,
@@ -242,6 +242,25 @@ test('of a payment that a provider has under way the provider decides, and cance
   const body = { reason: 'Ordered by mistake.' };
   const ended = await call('POST /payments/{id}/cancel', { params: { id }, body });
   assert.equal([ended.payment_status, ended.error_message], ['FAILED', 'Ordered by mistake.']);
+});
+
+test('a credit note that comes before a refund is sent ends it, and nothing goes back', async () => {
+  const { provider } = testProvider([]);
+  const { invoice, pay, request, credit, settle, stateOf, paymentOf, prepaid } = await paidWorld({
+    provider,
+  });
+  const id = await invoice(hundred);
+  const { id: payId } = await pay(id, '100', card);
+  const refund_id = 'refund_1' as RefundId;
+  const amount = '50' as DecimalText;
+  // Both have looked at the invoice before either is decided.
+  const begin = startRefund(payId, { refund_id, amount, reason: null }, '100' as DecimalText);
+  await credit(id, { [(await stateOf(id)).lines[0]?.id ?? '']: '60' });
+  await request().execute(payment, payId, begin);
+  await settle();
+  const { refunds, payment_status } = await paymentOf(payId);
+  assert.equal([refunds[0]?.refund_status, payment_status], ['FAILED', 'SUCCEEDED']);
+  assert.equal([amountsOf(await stateOf(id)).amount_remaining, await prepaid()], ['0', ['60']]);
 });
 
 /** A card payment of all of an invoice whose end is not known yet, and that a caller cancels, and then gives up. */
