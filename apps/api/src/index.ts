@@ -45,6 +45,7 @@ import {
   type Directory,
   foldingPackages,
   modules,
+  paymentProviderOf,
   type Secrets,
   secretsFrom,
 } from '@counterfoil/modules';
@@ -54,6 +55,7 @@ import { type ApiConfig, quotasOf } from './config.ts';
 import { furthestPosition } from './furthest-position.ts';
 import { describedApi } from './info.ts';
 import { type ApiMembers, joinApi } from './members.ts';
+import { noticesOf } from './notices.ts';
 import { createOperatorServer } from './operator-server.ts';
 import { connectSenders } from './senders.ts';
 
@@ -230,6 +232,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
+  const paymentProvider = paymentProviderOf(config, secrets);
   const slices = modules({
     directory,
     clocks,
@@ -238,6 +241,8 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     gateway: gateway.events,
     secrets,
     targetPolicy: targetPolicyOf(config),
+    paymentProvider,
+    stripeApiUrl: config.STRIPE_API_URL,
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });
@@ -286,6 +291,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     ...shared,
     ...(members ? { elsewhere: members.elsewhere({ ...runOptions, authentication }) } : {}),
     ...describedApi(slices),
+    notices: noticesOf({ config, provider: paymentProvider, directory, secrets, streams }),
     openQuestions: { '/documents/verify': checkDocument(secrets.documentSecret) },
     authenticate: (apiKey) => authentication.authenticate(apiKey),
     metrics,

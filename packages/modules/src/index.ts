@@ -28,7 +28,7 @@ import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
 import { type SettingRoutes, settings } from './settings/index.ts';
-import { type StripeRoutes, stripe, stripeProvider } from './stripe/index.ts';
+import { type StripeRoutes, stripe } from './stripe/index.ts';
 import {
   chargesOf,
   grantsOf,
@@ -62,7 +62,7 @@ export * from './pricing-units/index.ts';
 export * from './quotas.ts';
 export * from './secrets.ts';
 export * from './settings/index.ts';
-export { takeStripeNotice } from './stripe/index.ts';
+export { paymentProviderOf, providerVariables, takeStripeNotice } from './stripe/index.ts';
 export * from './subscriptions/index.ts';
 export * from './taxes/index.ts';
 export * from './tenancy/index.ts';
@@ -115,22 +115,11 @@ export interface ModulesOptions {
   readonly gateway?: EventGateway | undefined;
   /** The gateway that takes cards; left out where an installation has none. */
   readonly paymentProvider?: PaymentProvider | null;
+  /** The address of the API of Stripe, where it is not its own. */
+  readonly stripeApiUrl?: string | undefined;
 }
 
-/** The payment providers that an installation may have; none unless its operator switches one on. */
-export const paymentProviderNames = ['none', 'stripe'] as const;
 
-/** The switch of the payment provider, as programs are configured. */
-export interface ProviderSwitch {
-  readonly PAYMENT_PROVIDER: (typeof paymentProviderNames)[number];
-  readonly STRIPE_API_URL?: string | undefined;
-}
-
-/** The payment provider that an installation has switched on; null without one. */
-export const paymentProviderOf = (
-  { PAYMENT_PROVIDER: name, STRIPE_API_URL: apiUrl }: ProviderSwitch,
-  { sealer }: Pick<Secrets, 'sealer'>,
-): PaymentProvider | null => (name === 'none' ? null : stripeProvider({ sealer, apiUrl }));
 
 const withoutSecrets = (): never => {
   throw new BrokenInvariant('this process has no secret key');
@@ -158,6 +147,7 @@ const businessModules = ({
   clocks,
   gateway,
   paymentProvider = null,
+  stripeApiUrl,
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
@@ -180,7 +170,7 @@ const businessModules = ({
   subscriptions,
   invoices,
   payments({ provider: paymentProvider }),
-  stripe({ sealer: secrets?.sealer ?? noSealer, isOn: paymentProvider !== null }),
+  stripe({ sealer: secrets?.sealer ?? noSealer, apiUrl: stripeApiUrl, isOn: paymentProvider !== null }),
   creditNotes,
   documents({ secret: secrets?.documentSecret ?? null }),
   checkpoints,

@@ -5,6 +5,7 @@ import { type StripeRoutesOptions, stripeRoutes } from './routes.ts';
 export type { StripeOptions } from './client.ts';
 export { type StripeNotice, takeStripeNotice } from './notices.ts';
 export { stripeProvider } from './provider.ts';
+export { paymentProviderOf, providerVariables } from './variables.ts';
 
 /** The account of an environment at Stripe. The payments that it brings are those of the slice `payments`. */
 export const stripe = (options: StripeRoutesOptions) =>

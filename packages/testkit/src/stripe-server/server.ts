@@ -1,5 +1,4 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import Stripe from 'stripe';
 import { Books, StripeRefusal } from './books.ts';
 import { faultsOf } from './check.ts';
@@ -55,7 +54,6 @@ export class StripeServer {
   readonly #accounts = new Map<string, Books>();
   readonly #events: { readonly type: string; readonly object: object }[] = [];
   readonly #answers = new Map<string, { readonly digest: string; readonly answer: Answer }>();
-  #server: Server | null = null;
 
   /** The books of the account of a key. */
   booksOf(secretKey: string): Books {
@@ -106,37 +104,26 @@ export class StripeServer {
     return new Response(JSON.stringify(answer.body), { status: answer.status });
   };
 
-  /** Answers over HTTP on the loopback. Returns the address. */
-  async listen(): Promise<string> {
-    const server = createServer((request, response) => {
-      let body = '';
-      request.setEncoding('utf8').on('data', (chunk: string) => {
-        body += chunk;
-      });
-      request.on('end', () => {
-        const { pathname, search } = new URL(request.url ?? '/', 'http://stripe');
-        const { authorization = null, 'idempotency-key': key = null } = request.headers;
-        this.#answer(request.method ?? 'GET', pathname, search, {
-          ...{ authorization, body },
-          key: key === null ? null : String(key),
-        }).then(
-          (answer) => {
-            response.writeHead(answer.status, { 'content-type': 'application/json' });
-            response.end(JSON.stringify(answer.body));
-          },
-          () => response.destroy(),
-        );
-      });
+  /** Answers a request over HTTP. */
+  serve(request: IncomingMessage, response: ServerResponse): void {
+    let body = '';
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk;
     });
-    this.#server = server;
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    const server = this.#server;
-    server?.closeAllConnections();
-    await new Promise((done) => (server ? server.close(done) : done(null)));
+    request.on('end', () => {
+      const { pathname, search } = new URL(request.url ?? '/', 'http://stripe');
+      const { authorization = null, 'idempotency-key': key = null } = request.headers;
+      this.#answer(request.method ?? 'GET', pathname, search, {
+        ...{ authorization, body },
+        key: key === null ? null : String(key),
+      }).then(
+        (answer) => {
+          response.writeHead(answer.status, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(answer.body));
+        },
+        () => response.destroy(),
+      );
+    });
   }
 
   async #answer(
