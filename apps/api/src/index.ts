@@ -234,15 +234,11 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
   const paymentProvider = paymentProviderOf(config, secrets);
   const slices = modules({
-    directory,
-    clocks,
-    quotas,
+    ...{ directory, clocks, quotas, secrets },
+    ...{ paymentProvider, stripeApiUrl: config.STRIPE_API_URL },
     broker: broker.events,
     gateway: gateway.events,
-    secrets,
     targetPolicy: targetPolicyOf(config),
-    paymentProvider,
-    stripeApiUrl: config.STRIPE_API_URL,
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });

@@ -119,8 +119,6 @@ export interface ModulesOptions {
   readonly stripeApiUrl?: string | undefined;
 }
 
-
-
 const withoutSecrets = (): never => {
   throw new BrokenInvariant('this process has no secret key');
 };
@@ -170,7 +168,11 @@ const businessModules = ({
   subscriptions,
   invoices,
   payments({ provider: paymentProvider }),
-  stripe({ sealer: secrets?.sealer ?? noSealer, apiUrl: stripeApiUrl, isOn: paymentProvider !== null }),
+  stripe({
+    sealer: secrets?.sealer ?? noSealer,
+    apiUrl: stripeApiUrl,
+    isOn: paymentProvider !== null,
+  }),
   creditNotes,
   documents({ secret: secrets?.documentSecret ?? null }),
   checkpoints,

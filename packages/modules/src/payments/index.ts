@@ -6,8 +6,8 @@ import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collectio
 import { invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
 import { payment } from './payment.ts';
 import { paymentTable, questions } from './projection.ts';
-import type { PaymentProvider } from './provider.ts';
 import { providedRoutes } from './provided-routes.ts';
+import type { PaymentProvider } from './provider.ts';
 import { paymentPublicEvents } from './public-events.ts';
 import { reversedPayments } from './reversals.ts';
 import { paymentRoutes } from './routes.ts';
@@ -15,7 +15,6 @@ import { paymentRoutes } from './routes.ts';
 export { type Payment, payment } from './payment.ts';
 export { paymentTable } from './projection.ts';
 export { askAboutPayment } from './provided.ts';
-export { ProviderUnavailable } from './provider.ts';
 export type {
   MethodSetup,
   NamedAttempt,
@@ -30,6 +29,7 @@ export type {
   SavedMethod,
   WantedSetup,
 } from './provider.ts';
+export { ProviderUnavailable } from './provider.ts';
 export { creditsReturned } from './returns.ts';
 
 /** The parts from outside that payments need. */

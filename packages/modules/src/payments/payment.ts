@@ -28,7 +28,7 @@ export interface PaymentAttempt extends PaymentEventData<'PaymentAttemptStarted'
   /** Its name at the provider; null before it is prepared. */
   readonly reference: string | null;
   readonly url: string | null;
-  /** Why nothing is to come of it any more; null: nobody said so. */
+  /** The reason for which nothing is to come of it any more; null: nobody said so. */
   readonly cancelled: string | null;
 }
 
@@ -51,7 +51,7 @@ export interface Payment extends RecordStamps, PaymentEventData<'PaymentCreated'
   readonly refunds: readonly PaymentRefund[];
   /** The charge at a provider that has brought the money, for refunds. */
   readonly charge: { readonly provider: string; readonly gateway_payment_id: string } | null;
-  /** How often a provider was asked by itself about what is under way, and when last; null: nothing was ever sent. */
+  /** The number of times that a provider was asked by itself about what is under way, and the last of them; null: nothing was ever sent. */
   readonly questions: { readonly times: number; readonly at: Instant } | null;
   readonly debit: PaymentDebit | null;
   /** All that went back to the payer. */

@@ -214,7 +214,10 @@ export async function providerFor(
     throw invalidField('/payment_gateway', `must be ${name}, or be left out`);
   }
   if (method === 'PAYMENT_LINK' && success_url === undefined) {
-    throw invalidField('/success_url', 'is required for PAYMENT_LINK: the page sends the customer there');
+    throw invalidField(
+      '/success_url',
+      'is required for PAYMENT_LINK: the page sends the customer there',
+    );
   }
   return { name, attemptId: context.newId('attempt') };
 }

@@ -1,6 +1,6 @@
 import {
-  decimal,
   type DecimalText,
+  decimal,
   derivedId,
   digitsFault,
   existing,
@@ -88,7 +88,8 @@ export const startRefund =
     const wanted = amount ?? textOf(rest);
     const fault = digitsFault(wanted, currency);
     if (fault) throw invalidField('/amount', fault);
-    if (decimal(wanted).cmp(rest) > 0) throw invalidField('/amount', `must be at most ${textOf(rest)}`);
+    if (decimal(wanted).cmp(rest) > 0)
+      throw invalidField('/amount', `must be at most ${textOf(rest)}`);
     const returned = textOf(decimal(payment.returned).plus(decimal(wanted)));
     const { provider, gateway_payment_id } = charge;
     const key = { provider, provider_key: refund_id, gateway_payment_id };

@@ -1,4 +1,10 @@
-import { newRecord, type Reaction, type RequestContext, type Routes, route } from '@counterfoil/engine/define';
+import {
+  newRecord,
+  type Reaction,
+  type RequestContext,
+  type Routes,
+  route,
+} from '@counterfoil/engine/define';
 import { type CustomerId, notFound, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
@@ -107,7 +113,8 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       handle: async (context, { params: { id, method_id } }) => {
         const customerId = await customerOf(context, id);
         const account = await accountOf(context, provider);
-        if (!(await account.makeDefault(customerId, method_id))) throw notFound('payment method', method_id);
+        if (!(await account.makeDefault(customerId, method_id)))
+          throw notFound('payment method', method_id);
         return { message: `Payment method ${method_id} is the usual one.` };
       },
     }),
@@ -125,7 +132,8 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       handle: async (context, { params: { id, method_id } }) => {
         const customerId = await customerOf(context, id);
         const account = await accountOf(context, provider);
-        if (!(await account.removeMethod(customerId, method_id))) throw notFound('payment method', method_id);
+        if (!(await account.removeMethod(customerId, method_id)))
+          throw notFound('payment method', method_id);
         return { message: `Payment method ${method_id} has been removed.` };
       },
     }),

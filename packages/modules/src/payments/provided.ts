@@ -51,8 +51,10 @@ export function askedOfProvider(provider: PaymentProvider | null) {
       { aggregate_id: id }: Handled<'PaymentAttemptPrepared'>,
       context: ReactionContext,
     ) => ask(id, context),
-    PaymentCancelled: ({ aggregate_id: id }: Handled<'PaymentCancelled'>, context: ReactionContext) =>
-      ask(id, context),
+    PaymentCancelled: (
+      { aggregate_id: id }: Handled<'PaymentCancelled'>,
+      context: ReactionContext,
+    ) => ask(id, context),
     ProviderAsked: ({ aggregate_id: id }: Handled<'ProviderAsked'>, context: ReactionContext) =>
       ask(id, context),
     RefundStarted: async (event: Handled<'RefundStarted'>, context: ReactionContext) => {

@@ -182,10 +182,7 @@ test('a payment page shows its address as long as it can be paid, and processing
   const { provider, prepared, taken } = testProvider([], ['PAYMENT_LINK']);
   const { invoice, pay, call, settle } = await paidWorld({ provider });
   const waiting = await pay(await invoice(hundred), '100', page);
-  assert.equal(
-    [waiting.payment_status, waiting.payment_url],
-    ['PENDING', 'https://pay.example/1'],
-  );
+  assert.equal([waiting.payment_status, waiting.payment_url], ['PENDING', 'https://pay.example/1']);
   const process = () => call('POST /payments/{id}/process', { params: { id: waiting.id } });
   assert.is((await process()).payment_status, 'PENDING');
   taken.set('ref_1', { kind: 'succeeded', gateway_payment_id: 'ch_1' });

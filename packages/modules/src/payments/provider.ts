@@ -15,7 +15,7 @@ export interface ProviderAttempt {
   /** The key of the attempt: it goes with whatever is sent for it. */
   readonly key: string;
   readonly customer_id: CustomerId;
-  /** What the payer reads: the number of the invoice, else the id of the payment. */
+  /** The text that the payer reads: the number of the invoice, else the id of the payment. */
   readonly description: string;
   readonly method: PaymentMethod;
   /** The saved method, where the payment names one. */

@@ -50,34 +50,34 @@ export interface PaymentRoutesOptions {
 }
 
 const readingRoutes = {
-    'GET /payments': route({
-      summary: 'List payments',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      query: ofTable(paymentTable, paymentsQuerySchema.extend({ expand })),
-      response: pageSchema(paymentSchema),
-      example: {
-        names: { payment_ids: 'pay', destination_id: 'inv' },
-        texts: gatewayIds,
-      },
-      handle: (context, { query }) => listPayments(context, query),
-    }),
+  'GET /payments': route({
+    summary: 'List payments',
+    tag,
+    status: 200,
+    permission: 'payment:read',
+    query: ofTable(paymentTable, paymentsQuerySchema.extend({ expand })),
+    response: pageSchema(paymentSchema),
+    example: {
+      names: { payment_ids: 'pay', destination_id: 'inv' },
+      texts: gatewayIds,
+    },
+    handle: (context, { query }) => listPayments(context, query),
+  }),
 
-    'GET /payments/{id}': route({
-      summary: 'Get a payment',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      params: idParameters,
-      query: z.object({ expand }),
-      response: paymentSchema,
-      handle: async (context, { params: { id }, query }) => {
-        const { resource } = await foundById(context, paymentTable, 'payment', id);
-        const [shown = resource] = await paymentExpansion.show(context, [resource], query.expand);
-        return shown;
-      },
-    }),
+  'GET /payments/{id}': route({
+    summary: 'Get a payment',
+    tag,
+    status: 200,
+    permission: 'payment:read',
+    params: idParameters,
+    query: z.object({ expand }),
+    response: paymentSchema,
+    handle: async (context, { params: { id }, query }) => {
+      const { resource } = await foundById(context, paymentTable, 'payment', id);
+      const [shown = resource] = await paymentExpansion.show(context, [resource], query.expand);
+      return shown;
+    },
+  }),
 } satisfies Routes;
 
 const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>

@@ -70,5 +70,3 @@ export const setAccount =
 /** Takes the credentials away. Without any, no event. */
 export const removeAccount = (): AccountDecision => (state) =>
   state?.credentials ? [{ type: 'StripeAccountRemoved', data: {} }] : [];
-
-

@@ -33,7 +33,9 @@ export async function prepareCharge(
     description: attempt.description,
     metadata: noteOf(call, attempt),
   };
-  const made = await orRefusal(call.stripe.paymentIntents.create(params, keyed(attempt.key, params)));
+  const made = await orRefusal(
+    call.stripe.paymentIntents.create(params, keyed(attempt.key, params)),
+  );
   if (made instanceof Refused) return refused(made.message);
   return { kind: 'prepared', reference: made.id, url: null };
 }

@@ -1,6 +1,6 @@
-import type { ProviderContext } from '../payments/index.ts';
 import type { Sealer } from '@counterfoil/webhooks';
 import type Stripe from 'stripe';
+import type { ProviderContext } from '../payments/index.ts';
 import { accountId, sealingContext, stripeAccount } from './account.ts';
 
 /** The parts that the adapter needs from outside. */
@@ -26,7 +26,9 @@ export async function clientOf(
   const { default: Client } = await load();
   const { hostname, port, protocol } = apiUrl ? new URL(apiUrl) : ownAddress;
   return new Client(key, {
-    ...(apiUrl || fetching ? { host: hostname, protocol: protocol === 'http:' ? 'http' : 'https' } : {}),
+    ...(apiUrl || fetching
+      ? { host: hostname, protocol: protocol === 'http:' ? 'http' : 'https' }
+      : {}),
     ...(port ? { port } : {}),
     ...(fetching ? { httpClient: Client.createFetchHttpClient(fetching) } : {}),
     timeout: timeoutMilliseconds,

@@ -31,7 +31,10 @@ export async function ensuredCustomer(
   const params: Stripe.CustomerCreateParams = {
     name,
     ...(email ? { email } : {}),
-    metadata: { counterfoil_customer: id, counterfoil_environment: context.principal.environmentId },
+    metadata: {
+      counterfoil_customer: id,
+      counterfoil_environment: context.principal.environmentId,
+    },
   };
   const made = await stripe.customers.create(params, keyed(`counterfoil-customer-${id}`, params));
   const mapping = { provider_type: providerName, provider_entity_id: made.id };

@@ -8,7 +8,7 @@ import { idOf } from './shown.ts';
 /** Methods of one customer that are looked at. */
 const methodsMaximum = 100;
 
-/** What a customer has saved at Stripe, the newest first, with the one that is charged when nobody names any. */
+/** The methods that a customer has saved at Stripe, the newest first, with the one that is charged when nobody names any. */
 async function methodsOf(stripe: Stripe, customer: string): Promise<readonly SavedMethod[]> {
   const [shown, { data }] = await Promise.all([
     stripe.customers.retrieve(customer),
@@ -22,7 +22,12 @@ async function methodsOf(stripe: Stripe, customer: string): Promise<readonly Sav
 }
 
 /** A method as we know it; null for one of another kind. */
-function savedMethod({ id, type, card, us_bank_account: bank }: Stripe.PaymentMethod): SavedMethod | null {
+function savedMethod({
+  id,
+  type,
+  card,
+  us_bank_account: bank,
+}: Stripe.PaymentMethod): SavedMethod | null {
   const unknown = { id, is_default: false, brand: null, last4: null, expires: null };
   if (type === 'card' && card) {
     const expires = `${card.exp_year}-${String(card.exp_month).padStart(2, '0')}`;
@@ -35,7 +40,7 @@ function savedMethod({ id, type, card, us_bank_account: bank }: Stripe.PaymentMe
   return null;
 }
 
-/** What Stripe has saved for a customer. None for one whom it does not know. */
+/** The methods that Stripe has saved for a customer. None for one whom it does not know. */
 export async function savedMethods(
   { stripe, context }: StripeCall,
   id: string,

@@ -67,7 +67,8 @@ export async function settlePage(
 
 async function answerOf(stripe: Stripe, page: Stripe.Checkout.Session): Promise<ProviderAnswer> {
   const { status, payment_status } = page;
-  if (status === 'expired') return { kind: 'failed', message: 'The payment page was closed unpaid.' };
+  if (status === 'expired')
+    return { kind: 'failed', message: 'The payment page was closed unpaid.' };
   if (status !== 'complete') return { kind: 'waiting' };
   const charge = chargeIn(page);
   if (charge === null) return { kind: 'waiting' };
@@ -94,10 +95,7 @@ async function makeUsual(
 }
 
 /** Closes a page, so that nobody pays there any more, unless somebody has. */
-export async function cancelPage(
-  call: StripeCall,
-  attempt: NamedAttempt,
-): Promise<ProviderAnswer> {
+export async function cancelPage(call: StripeCall, attempt: NamedAttempt): Promise<ProviderAnswer> {
   await orRefusal(call.stripe.checkout.sessions.expire(attempt.reference));
   return settlePage(call, attempt);
 }

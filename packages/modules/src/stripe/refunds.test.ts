@@ -49,7 +49,8 @@ const fates: readonly StripeFate[] = ['is cut off before', 'is cut off unheard',
 for (const fate of fates) {
   test(`whichever request of a refund ${fate}, the money goes back once`, async () => {
     for (let hit = 1, isHit = true; isHit; hit += 1) {
-      const { refund, server, books, pass, settle, owed, another, payId, paymentOf } = await charged();
+      const { refund, server, books, pass, settle, owed, another, payId, paymentOf } =
+        await charged();
       let seen = 0;
       server.fate = () => {
         seen += 1;
@@ -70,7 +71,8 @@ for (const fate of fates) {
 test('wherever the process dies, the money goes back once', async () => {
   for (const fate of ['unavailable', 'written_unheard'] as const) {
     for (let last = 1, isWhole = false; !isWhole; last += 1) {
-      const { refund, world, server, books, settle, owed, another, paymentOf, payId } = await charged();
+      const { refund, world, server, books, settle, owed, another, paymentOf, payId } =
+        await charged();
       let appended = 0;
       world.store.fate = () => {
         appended += 1;
@@ -94,7 +96,10 @@ test('a refund that takes days waits for its webhook; one that Stripe cannot giv
     const { refund, books, hear, settle, owed, call, payId, paymentOf, id } = await charged();
     books.refundStatus = 'pending';
     const begun = await refund({ amount: '25' });
-    assert.is((begun.refunds as unknown as readonly { refund_status: string }[])[0]?.refund_status, 'PROCESSING');
+    assert.is(
+      (begun.refunds as unknown as readonly { refund_status: string }[])[0]?.refund_status,
+      'PROCESSING',
+    );
     assert.is((await rejection(refund({ amount: '1' }))).details?.reason, 'payment_state');
     assert.is(await owed(), '25');
     books.finishRefund([...books.refunds.keys()][0] ?? '', isPaid);
@@ -105,7 +110,9 @@ test('a refund that takes days waits for its webhook; one that Stripe cannot giv
     assert.equal([books.balance, await owed()], isPaid ? [7_500, '25'] : [10_000, '0']);
     if (isPaid) continue;
     // What came back can be given back again, of the same charge.
-    const { items } = (await call('GET /payments', { query: { destination_id: id } })) as unknown as {
+    const { items } = (await call('GET /payments', {
+      query: { destination_id: id },
+    })) as unknown as {
       readonly items: readonly { readonly id: string; readonly amount: string }[];
     };
     const comeback = items.find(({ amount }) => amount === '25');

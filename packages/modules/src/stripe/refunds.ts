@@ -48,7 +48,10 @@ function answerOf({ id, status, failure_reason }: Stripe.Refund): RefundAnswer {
       return { kind: 'succeeded', gateway_refund_id: id };
     case 'failed':
     case 'canceled':
-      return { kind: 'failed', message: `Stripe could not give it back: ${failure_reason ?? status}.` };
+      return {
+        kind: 'failed',
+        message: `Stripe could not give it back: ${failure_reason ?? status}.`,
+      };
     default:
       return { kind: 'waiting' };
   }

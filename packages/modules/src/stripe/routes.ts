@@ -1,6 +1,7 @@
 import { type RequestContext, type Routes, route } from '@counterfoil/engine/define';
 import { invalidField } from '@counterfoil/kernel';
 import type { z } from 'zod';
+import { refuseUnlessAdmin } from '../tenancy/index.ts';
 import {
   accountId,
   removeAccount,
@@ -46,7 +47,7 @@ export const stripeRoutes = (options: StripeRoutesOptions) =>
       operationId: 'setStripeAccount',
       summary: 'Set the account by which the environment takes money at Stripe',
       description:
-        'The secrets are sealed in the log, and opened only to ask Stripe. Cards, bank accounts and payment pages can be used from then on, where the operator has switched Stripe on.',
+        'For a super_admin. The secrets are sealed in the log, and opened only to ask Stripe. Cards, bank accounts and payment pages can be used from then on, where the operator has switched Stripe on.',
       tag,
       status: 200,
       permission: 'payment:write',
@@ -54,6 +55,7 @@ export const stripeRoutes = (options: StripeRoutesOptions) =>
       response: stripeAccountSchema,
       example: { body: { secret_key: 'sk_test_4eC39HqLyjWDarjtT1zdp7dc', webhook_secret: null } },
       handle: async (context, { body: { secret_key, webhook_secret } }) => {
+        refuseUnlessAdmin(context, 'set the account at Stripe');
         await assertTaken(secret_key, options);
         const { environmentId } = context.principal;
         const seal = (text: string, what: 'secret_key' | 'webhook_secret') =>
@@ -62,7 +64,8 @@ export const stripeRoutes = (options: StripeRoutesOptions) =>
           prepare: () =>
             setAccount({
               secret_key: seal(secret_key, 'secret_key'),
-              webhook_secret: webhook_secret == null ? null : seal(webhook_secret, 'webhook_secret'),
+              webhook_secret:
+                webhook_secret == null ? null : seal(webhook_secret, 'webhook_secret'),
               key_hint: hintOf(secret_key),
             }),
         });
@@ -74,12 +77,13 @@ export const stripeRoutes = (options: StripeRoutesOptions) =>
       operationId: 'removeStripeAccount',
       summary: 'Take the account of the environment at Stripe away',
       description:
-        'Nothing new is sent to Stripe from then on. What is under way there is asked for again when an account is set.',
+        'For a super_admin. Nothing new is sent to Stripe from then on. What is under way there is asked for again when an account is set.',
       tag,
       status: 200,
       permission: 'payment:write',
       response: stripeAccountSchema,
       handle: async (context) => {
+        refuseUnlessAdmin(context, 'take the account at Stripe away');
         const { state } = await context.execute(stripeAccount, accountId, removeAccount());
         return shown(context, options, state);
       },
@@ -92,7 +96,10 @@ async function assertTaken(key: string, options: StripeRoutesOptions): Promise<v
   const stripe = await clientOf(key, options);
   await stripe.customers.list({ limit: 1 }).catch((error: unknown) => {
     if (isUnauthorised(error)) {
-      throw invalidField('/secret_key', 'must be a key of Stripe that may read and write customers');
+      throw invalidField(
+        '/secret_key',
+        'must be a key of Stripe that may read and write customers',
+      );
     }
   });
 }

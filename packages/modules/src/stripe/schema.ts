@@ -10,12 +10,16 @@ export const setStripeAccountSchema = z
     secret_key: z
       .string()
       .regex(secretKey, 'must be a secret or restricted key of Stripe, such as sk_live_…')
-      .meta({ description: 'Secret or restricted key of the Stripe account; it is never shown again' }),
+      .meta({
+        description: 'Secret or restricted key of the Stripe account; it is never shown again',
+      }),
     webhook_secret: z
       .string()
       .regex(webhookSecret, 'must be the signing secret of a webhook endpoint, such as whsec_…')
       .nullish()
-      .meta({ description: 'Signing secret of the endpoint at Stripe; without it webhooks are refused' }),
+      .meta({
+        description: 'Signing secret of the endpoint at Stripe; without it webhooks are refused',
+      }),
   })
   .meta({ id: 'SetStripeAccount' });
 
@@ -24,7 +28,9 @@ export const stripeAccountSchema = z
   .object({
     provider: z.literal('stripe'),
     is_set: z.boolean().meta({ description: 'Whether the environment has credentials' }),
-    is_on: z.boolean().meta({ description: 'Whether the installation takes money by Stripe at all' }),
+    is_on: z
+      .boolean()
+      .meta({ description: 'Whether the installation takes money by Stripe at all' }),
     key_hint: z.string().nullable().meta({ description: 'Mode and last characters of the key' }),
     has_webhook_secret: z.boolean(),
     webhook_path: z.string().meta({ description: 'The path that Stripe is to send webhooks to' }),

@@ -24,7 +24,9 @@ test('a saved card is charged once, and its charge is known by name before it is
   const paid = await pay(id, '100', card);
   assert.equal([paid.payment_status, paid.payment_gateway], ['SUCCEEDED', 'stripe']);
   assert.is(paymentStatusOf(await stateOf(id)), 'SUCCEEDED');
-  assert.equal(books.movements, [{ charge: String(paid.gateway_payment_id), units: 10_000, currency: 'usd' }]);
+  assert.equal(books.movements, [
+    { charge: String(paid.gateway_payment_id), units: 10_000, currency: 'usd' },
+  ]);
   const posts = server.requests.filter(({ method }) => method === 'POST');
   assert.equal(
     posts.map(({ path }) => path.replace(/pi_\d+/, 'pi')),
@@ -67,7 +69,8 @@ for (const fate of fates) {
 
 /** Stripe's silence is no outcome: whoever asked hears that, and nothing else may be thrown. */
 const unavailable = (error: unknown): void => {
-  const isKnown = error instanceof Problem || (error instanceof Error && error.name === 'ProviderUnavailable');
+  const isKnown =
+    error instanceof Problem || (error instanceof Error && error.name === 'ProviderUnavailable');
   if (!isKnown) throw error;
 };
 
@@ -99,7 +102,10 @@ test('a declined card fails, its charge is cancelled, and the schedule tries aga
   const id = await invoice(automatic);
   await settle();
   assert.is(paymentStatusOf(await stateOf(id)), 'FAILED');
-  assert.equal([...books.intents.values()].map(({ status }) => status), ['canceled']);
+  assert.equal(
+    [...books.intents.values()].map(({ status }) => status),
+    ['canceled'],
+  );
   await save();
   await pass('2026-01-02T00:00:00.000Z');
   assert.is(paymentStatusOf(await stateOf(id)), 'SUCCEEDED');
@@ -110,10 +116,16 @@ test('a declined card fails, its charge is cancelled, and the schedule tries aga
 test('a bank that wants the customer to confirm, and a customer without a method, fail the payment', async () => {
   const { invoice, save, pay, books } = await stripeWorld();
   const none = await pay(await invoice(hundred), '100', card);
-  assert.equal([none.payment_status, none.error_message], ['FAILED', 'The customer has saved no payment method.']);
+  assert.equal(
+    [none.payment_status, none.error_message],
+    ['FAILED', 'The customer has saved no payment method.'],
+  );
   await save('asks the customer');
   const asked = await pay(await invoice(hundred), '100', card);
-  assert.equal([asked.payment_status, asked.error_message], ['FAILED', 'The card needs its owner.']);
+  assert.equal(
+    [asked.payment_status, asked.error_message],
+    ['FAILED', 'The card needs its owner.'],
+  );
   assert.is(books.balance, 0);
 });
 
@@ -152,7 +164,10 @@ test('webhooks that come twice, late, in the wrong order, forged or about others
     const refused = await rejection(hear([{ body, signature }]));
     assert.is(refused.code, 'validation_error');
   }
-  const strange = JSON.stringify({ ...JSON.parse(body), data: { object: { id: 'x', metadata: null } } });
+  const strange = JSON.stringify({
+    ...JSON.parse(body),
+    data: { object: { id: 'x', metadata: null } },
+  });
   await hear([{ body: strange, signature: server.sign(strange) }]);
   await settle();
   assert.is(events(id).length, before);
@@ -160,8 +175,12 @@ test('webhooks that come twice, late, in the wrong order, forged or about others
 });
 
 test('a page is paid once, saves the card where that is wanted, and ends when it is closed', async () => {
-  const { invoice, pay, books, hear, settle, paymentOf, call, customerId, server } = await stripeWorld();
-  const first = await pay(await invoice(hundred), '100', { ...page, save_card_and_make_default: true });
+  const { invoice, pay, books, hear, settle, paymentOf, call, customerId, server } =
+    await stripeWorld();
+  const first = await pay(await invoice(hundred), '100', {
+    ...page,
+    save_card_and_make_default: true,
+  });
   assert.match(String(first.payment_url), /^https:\/\/checkout\.example\/cs_/);
   const [one = ''] = books.sessions.keys();
   books.useSession(one);
@@ -171,7 +190,10 @@ test('a page is paid once, saves the card where that is wanted, and ends when it
   const { items } = (await call('GET /payments/customers/{id}/methods', {
     params: { id: customerId },
   })) as unknown as { readonly items: readonly { readonly is_default: boolean }[] };
-  assert.equal(items.map(({ is_default }) => is_default), [true]);
+  assert.equal(
+    items.map(({ is_default }) => is_default),
+    [true],
+  );
   const second = await pay(await invoice(hundred), '100', page);
   books.expire([...books.sessions.keys()].at(-1) ?? '');
   await hear();
@@ -179,7 +201,10 @@ test('a page is paid once, saves the card where that is wanted, and ends when it
   const third = await pay(await invoice(hundred), '100', page);
   const cancelled = await call('POST /payments/{id}/cancel', { params: { id: third.id } });
   assert.is(cancelled.payment_status, 'FAILED');
-  assert.equal([...books.sessions.values()].map(({ status }) => status), ['complete', 'expired', 'expired']);
+  assert.equal(
+    [...books.sessions.values()].map(({ status }) => status),
+    ['complete', 'expired', 'expired'],
+  );
   assert.equal(server.faults, []);
 });
 
@@ -196,7 +221,9 @@ test('what a customer saves becomes the usual method; another can be, and method
   const usual = async () => {
     const { items } = (await call('GET /payments/customers/{id}/methods', {
       params: { id: customerId },
-    })) as unknown as { readonly items: readonly { readonly id: string; readonly is_default: boolean }[] };
+    })) as unknown as {
+      readonly items: readonly { readonly id: string; readonly is_default: boolean }[];
+    };
     return items.map(({ id, is_default }) => `${id}${is_default ? ' usual' : ''}`);
   };
   await setUp();
@@ -219,7 +246,9 @@ test('credentials are sealed, shown by their end alone, tried when they are set,
   const path = '/payments/providers/stripe';
   const shown = await call(`GET ${path}`);
   assert.equal([shown.is_set, shown.is_on, shown.key_hint], [true, true, 'sk_test_…p7dc']);
-  const logged = JSON.stringify(world.store.log, (_, value) => (typeof value === 'bigint' ? String(value) : value));
+  const logged = JSON.stringify(world.store.log, (_, value) =>
+    typeof value === 'bigint' ? String(value) : value,
+  );
   assert.not.match(logged, secretKey);
   assert.not.match(logged, 'whsec_');
   const wrong = await rejection(setAccount({ secret_key: 'sk_test_wrong_key_of_nobody' }));

@@ -1,4 +1,5 @@
-import { type Placed, type Shape, shapeOf } from './declarations.ts';
+import { type Placed, shapeOf } from './declarations.ts';
+import type { Shape } from './shapes.ts';
 
 /** The least that a published declaration allows: null where it may be, and else what is empty. */
 export function blankOf(placed: Placed): unknown {

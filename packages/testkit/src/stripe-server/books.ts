@@ -117,9 +117,20 @@ export class Books {
   }
 
   createIntent(params: Stripe.PaymentIntentCreateParams): Stripe.PaymentIntent {
-    const { amount, currency, customer = null, payment_method = null, metadata, description } = params;
+    const {
+      amount,
+      currency,
+      customer = null,
+      payment_method = null,
+      metadata,
+      description,
+    } = params;
     if (payment_method !== null && this.method(payment_method).customer !== customer) {
-      throw new StripeRefusal(400, 'invalid_request_error', 'The PaymentMethod belongs to nobody else.');
+      throw new StripeRefusal(
+        400,
+        'invalid_request_error',
+        'The PaymentMethod belongs to nobody else.',
+      );
     }
     const intent = made<Stripe.PaymentIntent>('PaymentIntents', 'PaymentIntent', {
       id: this.#id('pi'),
@@ -206,8 +217,8 @@ export class Books {
     if (success_url === undefined) {
       throw new StripeRefusal(400, 'invalid_request_error', 'Missing required param: success_url.');
     }
-    const units = line_items.map(({ quantity, price_data }) =>
-      Number(quantity ?? 1) * Number(price_data?.unit_amount ?? 0),
+    const units = line_items.map(
+      ({ quantity, price_data }) => Number(quantity ?? 1) * Number(price_data?.unit_amount ?? 0),
     );
     const id = this.#id('cs');
     const session = made<Stripe.Checkout.Session>('Checkout/Sessions', 'Session', {
@@ -283,7 +294,8 @@ export class Books {
       metadata: (metadata || {}) as Stripe.Metadata,
     });
     this.refunds.set(refund.id, refund);
-    if (refund.status !== 'failed') this.movements.push({ charge: intent.id, units: -units, currency });
+    if (refund.status !== 'failed')
+      this.movements.push({ charge: intent.id, units: -units, currency });
     this.#told('refund.created', refund);
     return refund;
   }

@@ -1,4 +1,5 @@
-import { type Members, type Placed, type Shape, shapeOf } from './declarations.ts';
+import { type Placed, shapeOf } from './declarations.ts';
+import type { Members, Shape } from './shapes.ts';
 
 /** The ways in which values are written: as JSON, or as a form, whose values are all texts. */
 type Writing = 'json' | 'form';
@@ -62,7 +63,10 @@ function faultsOfUnion(
   for (const shape of of) {
     const faults = faultsAt(value, { ...placed, shape }, writing, at);
     if (faults.length === 0) return [];
-    if (best === null || (isObject(value) && shape.kind === 'named' && faults.length < best.length)) {
+    if (
+      best === null ||
+      (isObject(value) && shape.kind === 'named' && faults.length < best.length)
+    ) {
       best = faults;
     }
   }
@@ -81,12 +85,10 @@ function membersOf(placed: Placed, members: Members): ReadonlyMap<string, Placed
     const parent = shapeOf(name, placed);
     return parent.shape.kind === 'members' ? [...membersOf(parent, parent.shape.members)] : [];
   });
-  const own = [...members.named].map(
-    ([name, { shape, isOptional }]): [string, PlacedMember] => [
-      name,
-      { ...placed, shape, isOptional },
-    ],
-  );
+  const own = [...members.named].map(([name, { shape, isOptional }]): [string, PlacedMember] => [
+    name,
+    { ...placed, shape, isOptional },
+  ]);
   return new Map([...inherited, ...own]);
 }
 

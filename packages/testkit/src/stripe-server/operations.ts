@@ -27,7 +27,8 @@ const intent = published('PaymentIntents', 'PaymentIntent');
 const session = published('Checkout/Sessions', 'Session');
 const refund = published('Refunds', 'Refund');
 
-const sessionParams = (name: string) => published('Checkout/Sessions', `Checkout.Session${name}Params`);
+const sessionParams = (name: string) =>
+  published('Checkout/Sessions', `Checkout.Session${name}Params`);
 
 const customers: readonly Operation[] = [
   {

@@ -1,6 +1,7 @@
-import type { DeclarationFile, Members, Shape } from './declarations.ts';
+import type { DeclarationFile, Members, Shape } from './shapes.ts';
 
-const token = /\s+|\/\*[\s\S]*?\*\/|\/\/[^\n]*|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|([A-Za-z_$][\w$]*)|(-?\d+(?:\.\d+)?)|(=>|\.\.\.|[\s\S])/g;
+const token =
+  /\s+|\/\*[\s\S]*?\*\/|\/\/[^\n]*|('(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|([A-Za-z_$][\w$]*)|(-?\d+(?:\.\d+)?)|(=>|\.\.\.|[\s\S])/g;
 
 function tokensOf(text: string): string[] {
   const tokens: string[] = [];
@@ -188,7 +189,9 @@ class Parser implements DeclarationFile {
         this.#has(',');
       }
     }
-    return name === 'Array' ? { kind: 'list', of: of[0] ?? { kind: 'anything' } } : { kind: 'named', name, of };
+    return name === 'Array'
+      ? { kind: 'list', of: of[0] ?? { kind: 'anything' } }
+      : { kind: 'named', name, of };
   }
 
   #skipGroup(open: string, close: string): void {

@@ -130,7 +130,11 @@ export class StripeServer {
     method: string,
     path: string,
     search: string,
-    { authorization, key, body }: { authorization: string | null; key: string | null; body: string },
+    {
+      authorization,
+      key,
+      body,
+    }: { authorization: string | null; key: string | null; body: string },
   ): Promise<Answer> {
     const params = readForm(method === 'GET' ? search.slice(1) : body);
     const request = { method, path, params, key };
@@ -146,7 +150,11 @@ export class StripeServer {
   }
 
   /** Carries a request out once for each key: a repetition is answered as the first was. */
-  #once({ method, path, params, key }: StripeRequest, secretKey: string, run: () => Answer): Answer {
+  #once(
+    { method, path, params, key }: StripeRequest,
+    secretKey: string,
+    run: () => Answer,
+  ): Answer {
     if (method !== 'POST' || key === null) return run();
     const name = `${secretKey} ${key}`;
     const digest = JSON.stringify([path, params]);

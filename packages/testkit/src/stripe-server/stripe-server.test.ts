@@ -16,7 +16,10 @@ const table: readonly (readonly [form: string, faults: readonly string[]])[] = [
   ['currency=usd', ['.amount: is missing']],
   ['amount=ten&currency=usd', ['.amount: must be a number']],
   ['amount=1&currency=usd&confirm=yes', ['.confirm: must be true or false']],
-  ['amount=1&currency=usd&payment_method_types[0]=card', ['.payment_method_types: nobody knows this member']],
+  [
+    'amount=1&currency=usd&payment_method_types[0]=card',
+    ['.payment_method_types: nobody knows this member'],
+  ],
 ];
 
 for (const [form, faults] of table) {

@@ -39,7 +39,7 @@ export const collectedInvoices = reaction(invoice, {
   },
 });
 
-/** What is not owed is not tried again, and what a provider has under way for it is called off: an open page could be paid. */
+/** Takes what is not owed any more off the schedule, and calls off what a provider has under way for it: an open page could be paid. */
 async function stopWhereNothingIsOwed(id: string, context: ReactionContext): Promise<void> {
   const [state, collecting] = await Promise.all([
     context.load(invoice, id),
