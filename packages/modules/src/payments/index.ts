@@ -48,6 +48,7 @@ const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacti
 export const payments = ({ provider }: PaymentsOptions) => {
   const reacting = paymentsCarriedOut(provider);
   const rounds = roundsCarriedOut(provider);
+  const collected = collectedInvoices(provider);
   return module({
     name: 'payments',
     aggregates: [payment, collection],
@@ -56,7 +57,7 @@ export const payments = ({ provider }: PaymentsOptions) => {
     publicEvents: [paymentPublicEvents],
     reactions: [
       ...[reacting, creditsOfVoid, reversedPayments],
-      ...[collectedInvoices, rounds, endsOfPayments],
+      ...[collected, rounds, endsOfPayments],
     ],
     dueWork: [retries, questions],
   });

@@ -5,7 +5,7 @@ import {
   type Routes,
   route,
 } from '@counterfoil/engine/define';
-import { type CustomerId, notFound, referenceSchema } from '@counterfoil/kernel';
+import { type CustomerId, notFound, Problem, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { customerReference } from '../customers/index.ts';
 import { messageSchema } from '../message.ts';
@@ -13,7 +13,7 @@ import { carriedOut } from './carried-out.ts';
 import { payment } from './payment.ts';
 import { accountOf, moneyOnInvoice } from './prepare.ts';
 import { cancelPayment, startRefund } from './provided-decisions.ts';
-import type { PaymentProvider } from './provider.ts';
+import { type PaymentProvider, ProviderUnavailable } from './provider.ts';
 import {
   cancelPaymentSchema,
   methodSetupSchema,
@@ -27,7 +27,8 @@ import { paymentView } from './view.ts';
 const tag = 'Payments';
 const idParameters = z.object({ id: referenceSchema('pay') });
 const customerParameters = z.object({ id: referenceSchema('cust') });
-const methodParameters = customerParameters.extend({ method_id: z.string().min(1).max(255) });
+const methodParameters = customerParameters.extend({ method_id: z.string().min(1).max(255).meta({ description: 'Id of the method at the provider' }),
+});
 
 /** A method that a customer has saved. */
 const savedExample = {
@@ -46,6 +47,14 @@ async function customerOf(context: RequestContext, customer_id: string): Promise
   return (await customerReference(context, { customer_id }, fields)).id;
 }
 
+/** An answer of the provider. Throws 503 where it gives none. */
+const answered = <Answer>(answer: Promise<Answer>): Promise<Answer> =>
+  answer.catch((error: unknown) => {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    const message = 'The payment provider does not answer now. Send the request again.';
+    throw new Problem('service_unavailable', message, { retryAfterSeconds: 5 });
+  });
+
 /** Payment methods that a provider has saved for customers. */
 const methodRoutes = (provider: PaymentProvider | null) =>
   ({
@@ -61,7 +70,7 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       handle: async (context, { params: { id } }) => {
         const customerId = await customerOf(context, id);
         const account = (await provider?.account(context)) ?? null;
-        return { items: account ? [...(await account.savedMethods(customerId))] : [] };
+        return { items: account ? [...(await answered(account.savedMethods(customerId)))] : [] };
       },
     }),
 
@@ -83,14 +92,16 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       handle: async (context, { params: { id }, body }) => {
         const customer_id = await customerOf(context, id);
         const account = await accountOf(context, provider);
-        const { session_id, url } = await account.beginSetup({
-          customer_id,
-          methods: body.payment_method_types,
-          make_default: body.set_default,
-          success_url: body.success_url,
-          cancel_url: body.cancel_url ?? null,
-          key: context.newId('attempt'),
-        });
+        const { session_id, url } = await answered(
+          account.beginSetup({
+            customer_id,
+            methods: body.payment_method_types,
+            make_default: body.set_default,
+            success_url: body.success_url,
+            cancel_url: body.cancel_url ?? null,
+            key: context.newId('attempt'),
+          }),
+        );
         return {
           customer_id,
           provider: provider?.name ?? '',
@@ -113,7 +124,7 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       handle: async (context, { params: { id, method_id } }) => {
         const customerId = await customerOf(context, id);
         const account = await accountOf(context, provider);
-        if (!(await account.makeDefault(customerId, method_id)))
+        if (!(await answered(account.makeDefault(customerId, method_id))))
           throw notFound('payment method', method_id);
         return { message: `Payment method ${method_id} is the usual one.` };
       },
@@ -132,7 +143,7 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       handle: async (context, { params: { id, method_id } }) => {
         const customerId = await customerOf(context, id);
         const account = await accountOf(context, provider);
-        if (!(await account.removeMethod(customerId, method_id)))
+        if (!(await answered(account.removeMethod(customerId, method_id))))
           throw notFound('payment method', method_id);
         return { message: `Payment method ${method_id} has been removed.` };
       },

@@ -210,7 +210,8 @@ export const setUpMethodSchema = z
       .array(z.enum(['CARD', 'ACH']))
       .min(1)
       .max(2)
-      .default(['CARD']),
+      .default(['CARD'])
+      .meta({ description: 'Kinds of methods that the page offers' }),
     set_default: z.boolean().default(true).meta({
       description: 'Whether what is saved becomes the usual method',
     }),
@@ -222,9 +223,9 @@ export const setUpMethodSchema = z
 export const methodSetupSchema = z
   .object({
     customer_id: z.string(),
-    provider: z.string(),
-    checkout_session_id: z.string(),
-    checkout_url: z.string(),
+    provider: z.string().meta({ description: 'Name of the payment provider' }),
+    checkout_session_id: z.string().meta({ description: 'Id of the page at the provider' }),
+    checkout_url: z.string().meta({ description: 'Address of the page, for the customer' }),
   })
   .meta({ id: 'PaymentMethodSetup' });
 

@@ -26,13 +26,13 @@ export const setStripeAccountSchema = z
 /** The account of the environment at Stripe on the wire, without its secrets. */
 export const stripeAccountSchema = z
   .object({
-    provider: z.literal('stripe'),
+    provider: z.literal('stripe').meta({ description: 'Name of the payment provider' }),
     is_set: z.boolean().meta({ description: 'Whether the environment has credentials' }),
     is_on: z
       .boolean()
       .meta({ description: 'Whether the installation takes money by Stripe at all' }),
     key_hint: z.string().nullable().meta({ description: 'Mode and last characters of the key' }),
-    has_webhook_secret: z.boolean(),
+    has_webhook_secret: z.boolean().meta({ description: 'Whether webhooks of Stripe are taken' }),
     webhook_path: z.string().meta({ description: 'The path that Stripe is to send webhooks to' }),
     updated_at: instantSchema.nullable(),
   })

@@ -96,6 +96,17 @@ test('wherever the process dies, the card is charged once', async () => {
   }
 });
 
+test('of what has ended Stripe is not asked again, however often the log is read', async () => {
+  const { invoice, save, settle, another, server, stateOf } = await stripeWorld();
+  await save();
+  const id = await invoice(automatic);
+  await settle();
+  assert.is(paymentStatusOf(await stateOf(id)), 'SUCCEEDED');
+  server.requests.splice(0);
+  await settle(another());
+  assert.equal(server.requests, []);
+});
+
 test('a declined card fails, its charge is cancelled, and the schedule tries again with another', async () => {
   const { invoice, save, books, settle, pass, stateOf, server } = await stripeWorld();
   await save('declines');
@@ -239,6 +250,14 @@ test('what a customer saves becomes the usual method; another can be, and method
   const path = '/payments/customers/{id}/methods/{method_id}';
   assert.is((await rejection(call(`DELETE ${path}`, missing))).code, 'not_found');
   assert.equal(server.faults, []);
+});
+
+test('who asks for methods while Stripe is away hears that it is', async () => {
+  const { call, customerId, save, server } = await stripeWorld();
+  await save();
+  server.fate = () => 'fails before';
+  const asked = call('GET /payments/customers/{id}/methods', { params: { id: customerId } });
+  assert.is((await rejection(asked)).code, 'service_unavailable');
 });
 
 test('credentials are sealed, shown by their end alone, tried when they are set, and can be taken away', async () => {

@@ -13,7 +13,7 @@ import { attemptUnderWay, type Payment, payment } from '../payment.ts';
 import { paymentTable } from '../projection.ts';
 import { cancelUnderWay } from '../provided-decisions.ts';
 import type { PaymentProvider } from '../provider.ts';
-import { collection, type PlannedPayment } from './collection.ts';
+import { type CollectionState, collection, type PlannedPayment } from './collection.ts';
 import {
   beginRound,
   endPayment,
@@ -25,28 +25,36 @@ import { providedPayment, restOf, walletPayments } from './plan.ts';
 import { collectable } from './under-way.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
-export const collectedInvoices = reaction(invoice, {
-  name: 'collection of an invoice',
-  on: {
-    InvoiceFinalized: async ({ aggregate_id: id }, context) => {
-      const state = existing(await context.load(invoice, id), 'invoice');
-      if (state.collection_method !== 'charge_automatically' || !isOwed(state)) return;
-      await context.execute(collection, id, beginRound('finalization'));
+export function collectedInvoices(provider: PaymentProvider | null) {
+  const stop = ({ aggregate_id: id }: { readonly aggregate_id: string }, context: ReactionContext) =>
+    stopWhereNothingIsOwed(context, provider, id);
+  return reaction(invoice, {
+    name: 'collection of an invoice',
+    on: {
+      InvoiceFinalized: async ({ aggregate_id: id }, context) => {
+        const state = existing(await context.load(invoice, id), 'invoice');
+        if (state.collection_method !== 'charge_automatically' || !isOwed(state)) return;
+        await context.execute(collection, id, beginRound('finalization'));
+      },
+      PaymentSettled: stop,
+      InvoiceAdjusted: stop,
+      InvoiceVoided: stop,
     },
-    PaymentSettled: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
-    InvoiceAdjusted: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
-    InvoiceVoided: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
-  },
-});
+  });
+}
 
 /** Takes what is not owed any more off the schedule, and calls off what a provider has under way for it: an open page could be paid. */
-async function stopWhereNothingIsOwed(id: string, context: ReactionContext): Promise<void> {
+async function stopWhereNothingIsOwed(
+  context: ReactionContext,
+  provider: PaymentProvider | null,
+  id: string,
+): Promise<void> {
   const [state, collecting] = await Promise.all([
     context.load(invoice, id),
     context.load(collection, id),
   ]);
   if (isOwed(existing(state, 'invoice'))) return;
-  for (const each of await providedUnderWay(context, id)) {
+  for (const each of provider ? await providedUnderWay(context, id) : []) {
     await context.execute(payment, each.id, cancelUnderWay(`Nothing of invoice ${id} is owed.`));
   }
   if (collecting?.next_at == null) return;
@@ -66,6 +74,8 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
     name: 'round of a collection',
     on: {
       RoundDue: async ({ aggregate_id: id, data: { round } }, context) => {
+        // Of a round that is planned nobody is asked again, however often the log is read.
+        if (!isUnplanned(await context.load(collection, id), round)) return;
         const state = existing(await context.load(invoice, id), 'invoice');
         const payments = isOwed(state) ? await paymentsOf(context, provider, state, round) : [];
         const schedule = isOwed(state) ? await scheduleOf(context, state) : [];
@@ -85,6 +95,9 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
       },
     },
   });
+
+const isUnplanned = (state: CollectionState, round: number): boolean =>
+  state !== null && state.isOpen && state.round === round && state.waiting === null;
 
 /** Wallets pay first, and the usual method that a provider has saved pays what they leave; of what is under way nobody pays again. */
 async function paymentsOf(
