@@ -84,7 +84,7 @@ export const paymentEvents = {
   }),
   /** Nothing is to come of the attempt that is under way: the provider is to see to it. */
   PaymentCancelled: z.object({ number: z.number().int(), reason: z.string() }),
-  /** It is time to ask the provider what has become of what is under way: for the how manieth time. */
+  /** The provider is to be asked what has become of what is under way. `times` counts the questions about it. */
   ProviderAsked: z.object({ times: z.number().int() }),
   PaymentSucceeded: z.object({
     succeeded_at: instant,

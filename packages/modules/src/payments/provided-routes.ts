@@ -27,7 +27,8 @@ import { paymentView } from './view.ts';
 const tag = 'Payments';
 const idParameters = z.object({ id: referenceSchema('pay') });
 const customerParameters = z.object({ id: referenceSchema('cust') });
-const methodParameters = customerParameters.extend({ method_id: z.string().min(1).max(255).meta({ description: 'Id of the method at the provider' }),
+const methodParameters = customerParameters.extend({
+  method_id: z.string().min(1).max(255).meta({ description: 'Id of the method at the provider' }),
 });
 
 /** A method that a customer has saved. */

@@ -7,7 +7,15 @@ import { stripeWorld } from './test-stripe-world.ts';
 
 /** An act in the life of an invoice that a card is to pay. */
 type Act =
-  | { readonly kind: 'settle' | 'read the log again' | 'forget keys' | 'collect' | 'refund' | 'page' }
+  | {
+      readonly kind:
+        | 'settle'
+        | 'read the log again'
+        | 'forget keys'
+        | 'collect'
+        | 'refund'
+        | 'page';
+    }
   | { readonly kind: 'pass'; readonly minutes: number }
   | { readonly kind: 'hear'; readonly isTwice: boolean; readonly isReversed: boolean }
   | { readonly kind: 'lose webhooks' }
@@ -25,7 +33,11 @@ const act: fc.Arbitrary<Act> = fc.oneof(
     { kind: 'lose webhooks' } as const,
   ),
   fc.record({ kind: fc.constant('pass' as const), minutes: fc.integer({ min: 1, max: 3_000 }) }),
-  fc.record({ kind: fc.constant('hear' as const), isTwice: fc.boolean(), isReversed: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('hear' as const),
+    isTwice: fc.boolean(),
+    isReversed: fc.boolean(),
+  }),
   fc.record({ kind: fc.constant('bank' as const), isPaid: fc.boolean() }),
 );
 
@@ -114,7 +126,10 @@ async function perform(world: World, id: string, doing: Act): Promise<void> {
       const paid = await paymentsOf(world);
       const one = paid.find(({ charge }) => charge !== null);
       if (one) {
-        await call('POST /payments/{id}/refund', { params: { id: one.id }, body: { amount: '10' } });
+        await call('POST /payments/{id}/refund', {
+          params: { id: one.id },
+          body: { amount: '10' },
+        });
       }
       return;
     }
@@ -168,7 +183,10 @@ async function assertBooksAgree(world: World): Promise<void> {
   const ours = textOf(brought.minus(back).times(decimal('100')));
   assert.is(String(world.books.balance), ours);
   const open = payments.filter(({ payment_status }) => payment_status === 'PROCESSING');
-  assert.equal(open.map(({ attempts }) => attempts.at(-1)?.reference ?? null), []);
+  assert.equal(
+    open.map(({ attempts }) => attempts.at(-1)?.reference ?? null),
+    [],
+  );
   const charges = world.books.movements.filter(({ units }) => units > 0);
   assert.is(new Set(charges.map(({ charge }) => charge)).size, charges.length);
 }

@@ -26,8 +26,10 @@ import { collectable } from './under-way.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
 export function collectedInvoices(provider: PaymentProvider | null) {
-  const stop = ({ aggregate_id: id }: { readonly aggregate_id: string }, context: ReactionContext) =>
-    stopWhereNothingIsOwed(context, provider, id);
+  const stop = (
+    { aggregate_id: id }: { readonly aggregate_id: string },
+    context: ReactionContext,
+  ) => stopWhereNothingIsOwed(context, provider, id);
   return reaction(invoice, {
     name: 'collection of an invoice',
     on: {
