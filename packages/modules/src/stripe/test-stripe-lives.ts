@@ -1,6 +1,9 @@
 import { decimal, textOf, zero } from '@counterfoil/kernel';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import type { StripeFate } from '@counterfoil/testkit/stripe-server';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import fc from 'fast-check';
+// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import * as assert from 'uvu/assert';
 import { payment } from '../payments/index.ts';
 import { stripeWorld } from './test-stripe-world.ts';
