@@ -98,8 +98,10 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
     },
   });
 
-const isUnplanned = (state: CollectionState, round: number): boolean =>
-  state !== null && state.isOpen && state.round === round && state.waiting === null;
+function isUnplanned(state: CollectionState, round: number): boolean {
+  if (!state?.isOpen) return false;
+  return state.round === round && state.waiting === null;
+}
 
 /** Wallets pay first, and the usual method that a provider has saved pays what they leave; of what is under way nobody pays again. */
 async function paymentsOf(
