@@ -3,6 +3,7 @@ import { readSettings } from '@counterfoil/cli/settings';
 import { Command } from 'commander';
 import { bench } from './bench.ts';
 import { benchCatalog, type CatalogBenchOptions } from './catalog.ts';
+import { benchInvoices, type InvoiceBenchOptions } from './invoices/bench.ts';
 import { benchLimits, type LimitBenchOptions } from './limits/bench.ts';
 import {
   type BenchOptions,
@@ -125,6 +126,18 @@ program
   .option('--subscriptions <number>', 'subscriptions', wholeNumber)
   .option('--profile <folder>', 'write processor profiles there')
   .action((given: Partial<RollOverBenchOptions>) => benchRollOver(readSettings(), given, print));
+
+program
+  .command('invoices')
+  .description(
+    'measure invoices of subscriptions with usage and credits whose periods end at one instant',
+  )
+  .option('--subscriptions <number>', 'subscriptions, each with a wallet of its own', wholeNumber)
+  .option('--wide <number>', 'subscriptions with a hundred lines beside them', wholeNumber)
+  .option('--per-second <number>', 'reads and previews a second', wholeNumber)
+  .option('--seconds <number>', 'measured seconds of each of these two loads', wholeNumber)
+  .option('--profile <folder>', 'write processor profiles there')
+  .action((given: Partial<InvoiceBenchOptions>) => benchInvoices(readSettings(), given, print));
 
 program
   .command('usage')

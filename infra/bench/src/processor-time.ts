@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { runningProcesses } from '@counterfoil/local';
 
 /** Processor time of each process of an installation, by name. */
@@ -18,18 +18,26 @@ function secondsOf(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + secondsOf(child), own);
 }
 
+/** The text of a file of /proc; null where there is none, or its process has just ended. */
+function textIn(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return null;
+  }
+}
+
 function statOf(pid: number): number | null {
-  const file = `/proc/${pid}/stat`;
-  if (!existsSync(file)) return null;
-  const fields = readFileSync(file, 'utf8').split(') ')[1]?.split(' ') ?? [];
+  const text = textIn(`/proc/${pid}/stat`);
+  if (text === null) return null;
+  const fields = text.split(') ')[1]?.split(' ') ?? [];
   const ticks = [11, 12, 13, 14].reduce((sum, place) => sum + Number(fields[place] ?? 0), 0);
   return ticks / ticksPerSecond;
 }
 
 function childrenOf(pid: number): number[] {
-  const file = `/proc/${pid}/task/${pid}/children`;
-  if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8').trim().split(' ').filter(Boolean).map(Number);
+  const text = textIn(`/proc/${pid}/task/${pid}/children`) ?? '';
+  return text.trim().split(' ').filter(Boolean).map(Number);
 }
 
 /** Milliseconds of processor time per 1,000 entries, by process, the largest first. */

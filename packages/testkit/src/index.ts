@@ -1,5 +1,6 @@
 export * from './call-route.ts';
 export * from './given.ts';
+export * from './invoice-model/index.ts';
 export * from './memory-store.ts';
 export * from './memory-world.ts';
 export * from './pointers.ts';

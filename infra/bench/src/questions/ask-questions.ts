@@ -66,7 +66,12 @@ class Asker {
     this.#asked += 1;
     if (!question) return;
     const headers = { 'x-api-key': apiKey, 'content-type': 'application/json' };
-    const answer = await this.#pool.request({ method: 'POST', path, headers, body: question.body });
+    const answer = await this.#pool.request({
+      method: question.body === null ? 'GET' : 'POST',
+      path: question.path ?? path,
+      headers,
+      body: question.body,
+    });
     const text = await answer.body.text();
     this.#recorder.note(name, at, performance.now(), 0);
     const status = String(answer.statusCode);

@@ -2,7 +2,10 @@ import type { Sample } from '../load/plan.ts';
 
 /** A question, and the value that its answer must have; null where any will do, and each is counted. */
 export interface Question {
-  readonly body: string;
+  /** Null: it is asked by its address alone. */
+  readonly body: string | null;
+  /** Its own address, where it is not that of all. */
+  readonly path?: string;
   readonly expected: string | null;
 }
 

@@ -61,11 +61,10 @@ export async function computed(
     taxes: await taxesOf(context, taxedAs(invoice)),
     credits: [],
   };
-  const couponed = ids.map(({ id, subscription_id, subscription_line_item_id }, index) => ({
+  const couponed = ids.map(({ id, subscription_id }, index) => ({
     ...existing(lines[index] ?? null, 'line').of,
     id,
     subscription_id,
-    subscription_line_item_id,
   }));
   const hosts = hostsOf(parts);
   const isFree = await freeCoupons(hosts, bill, couponed, invoice.id, claimed);
@@ -123,7 +122,10 @@ const couponsFor = (
   isFree: (coupon: CouponData) => boolean,
 ) => hosts.flatMap((host) => couponsOn(invoiceId, lines, host, isFree));
 
-/** Asks for each coupon that is for one invoice, and would be taken off this one, whether it can be. */
+/**
+ * Asks for each coupon that is for one invoice, and takes something off this one, whether it can be. In their order: those that
+ * another invoice has leave more for the ones that follow.
+ */
 async function freeCoupons(
   hosts: readonly CouponHost[],
   bill: Omit<Bill, 'coupons'>,
@@ -131,13 +133,22 @@ async function freeCoupons(
   invoiceId: InvoiceId,
   claimed: (coupon: CouponData) => Promise<boolean>,
 ): Promise<(coupon: CouponData) => boolean> {
-  const ones = hosts.flatMap(({ coupons }) => coupons.filter(isForOne));
-  if (ones.length === 0) return () => true;
-  const all = figuresOf({ ...bill, coupons: couponsFor(invoiceId, hosts, lines, () => true) });
-  const applied = new Set(all.coupons.map(({ coupon_association_id }) => coupon_association_id));
+  const ones = new Map(
+    hosts.flatMap(({ coupons }) => coupons.filter(isForOne)).map((coupon) => [coupon.id, coupon]),
+  );
   const free = new Set<string>();
-  for (const coupon of ones) {
-    if (applied.has(coupon.id) && (await claimed(coupon))) free.add(coupon.id);
+  if (ones.size === 0) return () => true;
+  const wanted = (isFree: (coupon: CouponData) => boolean) =>
+    couponsFor(invoiceId, hosts, lines, isFree);
+  for (const { coupon_association_id: own } of wanted(() => true)) {
+    const coupon = ones.get(own as CouponData['id']);
+    if (!coupon || own === null) continue;
+    const { coupons } = figuresOf({
+      ...bill,
+      coupons: wanted(({ id }) => id === own || free.has(id)),
+    });
+    const takes = coupons.some((each) => each.coupon_association_id === own);
+    if (takes && (await claimed(coupon))) free.add(own);
   }
   return ({ id }) => free.has(id);
 }

@@ -63,7 +63,8 @@ export const returnCoupon =
 export interface CouponedLine {
   readonly id: InvoiceLineId;
   readonly subscription_id: string | null;
-  readonly subscription_line_item_id: string | null;
+  /** Its line of the subscription, and those in whose place that stands. */
+  readonly line_item_ids: readonly string[];
   /** The phase that its line of the subscription is for; null: none. */
   readonly phase_id: string | null;
   /** The instant at which it was settled. */
@@ -126,7 +127,7 @@ export const isForOne = ({ repetition }: Pick<CouponData, 'repetition'>): boolea
 function fits(coupon: CouponData, line: CouponedLine, host: CouponHost): boolean {
   const { line_item_id, phase_id, start_date, end_date, repetition } = coupon;
   if (line.subscription_id !== host.id || line.is_net) return false;
-  if (line_item_id !== null && line_item_id !== line.subscription_line_item_id) return false;
+  if (line_item_id !== null && !line.line_item_ids.includes(line_item_id)) return false;
   if (phase_id !== null && phase_id !== line.phase_id) return false;
   const { settled_at, period_index } = line;
   if (settled_at < start_date || (end_date !== null && settled_at >= end_date)) return false;

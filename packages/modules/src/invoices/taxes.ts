@@ -46,7 +46,7 @@ export async function taxesOf(
   return [];
 }
 
-/** What is associated with any of the owners and applies, in the order in which it is shown. */
+/** The associations of any of the owners that apply, in the order in which they are shown. */
 async function associationsOf(
   { read }: Pick<AskingContext, 'read'>,
   owners: readonly (readonly [TaxEntity, string])[],

@@ -32,7 +32,8 @@ import { invoiceSequence } from './sequence.ts';
 import { settlePayment } from './settling/payments.ts';
 import type { UsageReadings } from './usage-readings.ts';
 
-const aggregates = [
+/** Everything that a world with invoices has streams of. */
+export const invoiceAggregates = [
   ...[customer, meter, feature, offer, wallet, subscription, setting],
   ...[taxRate, taxAssociation, coupon, couponRedemptions],
   ...[invoice, invoiceSequence, couponUse],
@@ -48,7 +49,8 @@ interface Call {
   readonly at: Instant;
 }
 
-const routes: Readonly<Record<string, AnyRoute>> = Object.assign(
+/** The routes of everything that invoices are made of. */
+export const routesAround: Readonly<Record<string, AnyRoute>> = Object.assign(
   {},
   ...[customers, meters, features, offers, coupons, taxes, taxAssociations, settings].map(
     (slice) => slice.routes,
@@ -62,24 +64,16 @@ const routes: Readonly<Record<string, AnyRoute>> = Object.assign(
  * to a thousand and one above, of which a hundred a month are free (E 31). The time is the start of 2026.
  */
 export async function invoiceWorld() {
-  const world = memoryWorld(aggregates);
+  const world = memoryWorld(invoiceAggregates);
   const calls: Call[] = [];
   const usage = usageOf(calls);
-  const reactions = [
-    ...(subscriptions.reactions ?? []),
-    creditsOfSettlements(lowerDebts),
-    settlementsDrafted(usage),
-    finalizationCarriedOut(usage),
-    creditsCaptured,
-    chargesNoted,
-    leftOverGiven,
-  ];
+  const reactions = reactionsWith(usage);
   const request = (by: MemoryWorld = world) => by.request(testPrincipal());
   const call = async <Answer = { readonly id: string }>(
     name: string,
     { by, ...input }: RawInput & { readonly by?: MemoryWorld },
   ): Promise<Answer> => {
-    const route = routes[name];
+    const route = routesAround[name];
     invariant(route, `there is no ${name}`);
     return (await callRoute(route, request(by), input)) as Answer;
   };
@@ -103,7 +97,7 @@ export async function invoiceWorld() {
     reactions,
     usage,
     /** Another process over the same log. */
-    another: () => Object.assign(memoryWorld(aggregates, world.store), { now: world.now }),
+    another: () => Object.assign(memoryWorld(invoiceAggregates, world.store), { now: world.now }),
     create: (body: object = {}) =>
       post('/subscriptions', {
         external_customer_id: 'ada',
@@ -151,6 +145,17 @@ export async function invoiceWorld() {
       ),
   };
 }
+
+/** Everything that follows by itself until invoices are final, with usage that is read in some way. */
+export const reactionsWith = (usage: UsageReadings): readonly Reaction[] => [
+  ...(subscriptions.reactions ?? []),
+  creditsOfSettlements(lowerDebts),
+  settlementsDrafted(usage),
+  finalizationCarriedOut(usage),
+  creditsCaptured,
+  chargesNoted,
+  leftOverGiven,
+];
 
 async function soldPlan(post: (name: string, body: object) => Promise<{ readonly id: string }>) {
   const { id: meterId } = await post('/meters', {
@@ -256,7 +261,12 @@ async function handOver(by: MemoryWorld, reaction: Reaction, id: string): Promis
 
 const due = [...(subscriptions.dueWork ?? []), ...(wallets.dueWork ?? []), draftsDue];
 
-async function passed(world: MemoryWorld, to: Instant, settle: () => Promise<void>): Promise<void> {
+/** Lets a clock come to a later instant, with everything done that falls due on the way, and all that follows settled each time. */
+export async function passed(
+  world: MemoryWorld,
+  to: Instant,
+  settle: () => Promise<void>,
+): Promise<void> {
   await settle();
   for (;;) {
     const rows = due.flatMap((work) =>

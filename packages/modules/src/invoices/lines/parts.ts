@@ -3,6 +3,7 @@ import { existing } from '@counterfoil/kernel';
 import type { RatedLine } from '../../rating/index.ts';
 import {
   type DividedCredit,
+  type LineData,
   type RatedSettlement,
   rateSettled,
   type Settled,
@@ -29,7 +30,7 @@ export interface Part {
   readonly credits: readonly DividedCredit[];
 }
 
-/** What settles an invoice: the subscription may be left out by those who do not know it yet. */
+/** The settlement of an invoice, for those who do not know yet under which subscription that is. */
 export type SettledOn = Pick<SettlementsCause, 'settlement_id' | 'at' | 'of_period'>;
 
 /** The settlements of a subscription that an invoice is about, and those around them that have a part in it. */
@@ -124,7 +125,7 @@ async function linesBefore(
 export interface PartLine {
   readonly line: UnnamedLine;
   readonly explanation: RatedLine['explanation'] | null;
-  readonly of: Pick<CouponedLine, 'phase_id' | 'settled_at' | 'period_index' | 'is_net'>;
+  readonly of: Omit<CouponedLine, 'id' | 'subscription_id'>;
 }
 
 /**
@@ -191,11 +192,19 @@ const explanationOf = (
 function placeOf(line: UnnamedLine, { settlement, lines }: Settled): PartLine['of'] {
   const own = lines.get(line.subscription_line_item_id ?? '');
   return {
+    line_item_ids: placesOf(lines, own),
     phase_id: own?.subscription_phase_id ?? null,
     settled_at: settlement.at,
     period_index: settlement.period_index,
     is_net: line.kind === 'credit' && isOfFinal(settlement, line),
   };
+}
+
+/** A line of a subscription, the one in whose place it stands, and so on. */
+function placesOf(lines: Settled['lines'], line: LineData | undefined): readonly string[] {
+  const ids: string[] = [];
+  for (let each = line; each; each = lines.get(each.replaces ?? '')) ids.push(each.id);
+  return ids;
 }
 
 /** Tells whether a credit is of a charge whose invoice was final: it is net of the discounts of that. */

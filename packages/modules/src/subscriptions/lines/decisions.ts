@@ -327,7 +327,7 @@ export function replaced(
   at: Instant,
 ): Changed {
   return {
-    begun: [{ ...next, start_date: at, own: line.own }],
+    begun: [{ ...next, replaces: line.id, start_date: at, own: line.own }],
     ended: [{ id: line.id, end_date: at, followed_by: next.id }],
     lines: settlingOne(subscription, line, settle).lines,
   };

@@ -56,6 +56,8 @@ export const lineData = z.object({
   price: soldPriceData,
   meter_display_name: z.string().nullable(),
   display_name: z.string(),
+  /** The line in whose place it stands, such as one of another quantity; absent: it was sold as it is. */
+  replaces: referenceSchema('subs_line').exactOptional(),
   quantity: z.string().transform((text) => text as DecimalText),
   /** Charged from here on. */
   start_date: instantSchema,

@@ -36,9 +36,9 @@ import { fullScenario } from '../test-scenario.ts';
 import {
   aggregates,
   corpusFolder,
-  coveredAggregates,
   fileOf,
   type Golden,
+  keptAggregates,
   shownToday,
 } from './golden.ts';
 
@@ -137,7 +137,7 @@ async function streamsOf(stack: Stack): Promise<ReadonlyMap<string, StoredEvent[
 }
 
 function write(streams: ReadonlyMap<string, StoredEvent[]>): void {
-  for (const aggregate of coveredAggregates) {
+  for (const aggregate of keptAggregates) {
     for (const type of Object.keys(aggregate.events)) {
       const path = join(corpusFolder, fileOf(aggregate, type));
       if (existsSync(path)) continue;
