@@ -57,7 +57,6 @@ function specifiedFields(): Map<string, readonly string[]> {
 const toCome = [
   ...['InvoiceLineItem.usage_analytics', 'InvoiceLineItem.usage_breakdown'],
   ...['Tax', 'ScheduledTask'],
-  ...['Subscription.auto_invoice_threshold', 'Subscription.latest_invoice'],
 ];
 
 /** Names that are those of a member of a field, or of a record that stands inside only where it is asked for. */

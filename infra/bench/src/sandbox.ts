@@ -3,6 +3,9 @@ import { type Demo, OperatorError } from '@counterfoil/cli/settings';
 import { api } from './api.ts';
 
 const pollMilliseconds = 5;
+const pollMaximum = 250;
+/** The part of the time so far that may pass before the clock is looked at again. */
+const pollShare = 0.02;
 
 /** An environment with a test clock that stands at an instant, and a key of it. */
 export async function makeSandbox(demo: Demo, name: string, now: string): Promise<Demo> {
@@ -53,7 +56,9 @@ export async function advance(sandbox: Demo, to: string): Promise<Advanced> {
   const startedAt = performance.now();
   let clock = await api<ShownClock>(sandbox, 'POST', `${path}/advance`, { to });
   while (clock.state === 'advancing') {
-    await pause(pollMilliseconds);
+    // Long ones are looked at more seldom: the questions would take time from what is measured.
+    const elapsed = performance.now() - startedAt;
+    await pause(Math.min(pollMaximum, pollMilliseconds + elapsed * pollShare));
     clock = await api<ShownClock>(sandbox, 'GET', path);
   }
   const { now, progress } = clock;

@@ -21,6 +21,7 @@ export const problemReasons = {
   immutable: 'What is asked to change never changes',
   in_use: 'Other records refer to the record',
   inactive: 'The record is not active',
+  incomplete: 'The subscription waits for its first payment',
   inherited: 'The subscription is inherited from another one, and changes with that',
   insufficient_credits_then:
     'Less is left of the credits that the wallet had at `effective_at` than is to be taken',

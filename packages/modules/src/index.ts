@@ -20,10 +20,16 @@ import { type EnvironmentCloneRoutes, environmentClones } from './environment-cl
 import { type EventRoutes, events } from './events/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
-import { type InvoiceRoutes, invoices } from './invoices/index.ts';
+import { type InvoiceRoutes, invoices, invoicingWith } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
-import { type PaymentProvider, type PaymentRoutes, payments } from './payments/index.ts';
+import { type OngoingBalanceRoutes, ongoingBalancesModule } from './ongoing-balances/index.ts';
+import {
+  collectingAtOnce,
+  type PaymentProvider,
+  type PaymentRoutes,
+  payments,
+} from './payments/index.ts';
 import { type PriceUnitRoutes, pricingUnits } from './pricing-units/index.ts';
 import { defaultQuotas, type Quotas } from './quotas.ts';
 import type { Secrets } from './secrets.ts';
@@ -34,7 +40,7 @@ import {
   grantsOf,
   ofSubscriptions,
   type SubscriptionRoutes,
-  subscriptions,
+  subscriptionsWith,
 } from './subscriptions/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
@@ -57,6 +63,7 @@ export * from './groups/index.ts';
 export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
+export * from './ongoing-balances/index.ts';
 export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
@@ -88,6 +95,7 @@ export type ApiRoutes = TenancyRoutes &
   WalletRoutes &
   SubscriptionRoutes &
   InvoiceRoutes &
+  OngoingBalanceRoutes &
   PaymentRoutes &
   StripeRoutes &
   CreditNoteRoutes &
@@ -165,8 +173,9 @@ const businessModules = ({
   wallets,
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
-  subscriptions,
+  subscriptionsWith(invoicingWith(collectingAtOnce({ provider: paymentProvider }))),
   invoices,
+  ongoingBalancesModule,
   payments({ provider: paymentProvider }),
   stripe({
     sealer: secrets?.sealer ?? noSealer,

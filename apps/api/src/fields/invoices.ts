@@ -130,6 +130,7 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   finalization_delay_seconds: 'Seconds for which the invoice of a cycle stays a draft',
   prepaid_credits_cover_tax: 'Whether prepaid credits pay tax as well',
   grace_period_days: 'Days after the due date until the subscription ends',
+  incomplete_expiry_days: 'Days after the due date until an incomplete subscription ends',
   auto_cancellation_enabled:
     'Whether a subscription ends when an invoice of it is not paid in time',
 };

@@ -78,6 +78,8 @@ export const subscriptionFields: Readonly<Record<string, string>> = {
   cancel_at: 'When it ends',
   cancel_at_period_end: 'Whether it ends with the period',
   cancelled_at: 'When it ended',
+  auto_invoice_threshold: 'Usage of a period from which on it is invoiced',
+  'ModifiedSubscription.invoices': 'Invoices that it leads to',
   collection_method: 'Way of collecting',
   payment_behavior: 'State that an unpaid first invoice leads to',
   payment_terms: 'Days until an invoice is due',

@@ -20,7 +20,8 @@ type Hold = { credits: bigint; expires: string | null; parts: Lot[]; since?: unk
 type Taken = { credits: bigint; parts: Lot[]; reversed: bigint };
 
 const records = names('RequestRefused RequestWithoutEffect ClaimRevoked BulkRecorded');
-const alerts = names('AlertStateChanged AutomaticTopUpStopped WalletFrozen WalletUnfrozen');
+const levels = names('AlertStateChanged OngoingAlertStateChanged FeatureAlertStateChanged');
+const alerts = names('AutomaticTopUpStopped WalletFrozen WalletUnfrozen').concat(levels);
 const states = names('WalletCreated WalletSettingsChanged WalletClosed').concat(alerts);
 const entries = names('CreditsLoaded CreditsDebited CreditsExpired HoldCaptured DebitReversed');
 const purchases = names('PURCHASED_CREDIT_DIRECT PURCHASED_CREDIT_INVOICED');

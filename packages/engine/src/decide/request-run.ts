@@ -255,6 +255,7 @@ export class RequestRunner implements RequestRun, RequestContext {
       store: this.#options.streams.store,
       caller: this.principal,
       minimumPosition: position ?? this.#request.minimumPosition,
+      written: progress.writtenAt ?? progress.writtenBefore,
       onRead: (position) => {
         if (progress.readAt === null || position < progress.readAt) progress.readAt = position;
       },

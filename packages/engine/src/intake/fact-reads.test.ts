@@ -21,7 +21,11 @@ const tables: FactTables = {
 };
 
 /** A log with events of some categories, and the reads of tables that have come to a position. */
-async function readsOf(categories: readonly string[], reached: bigint) {
+async function readsOf(
+  categories: readonly string[],
+  reached: bigint,
+  written: bigint | null = null,
+) {
   const store = new MemoryStore();
   for (const [index, category] of categories.entries()) {
     await store.append(`${category}-env_01.s${index}`, [sampleEvent()], -1);
@@ -35,6 +39,7 @@ async function readsOf(categories: readonly string[], reached: bigint) {
     store,
     caller: { tenantId: 'tenant_01', environmentId: 'env_01', keyId: 'key' } as never,
     minimumPosition: null,
+    written,
     onRead: () => undefined,
   });
   return { store, reads };
@@ -57,6 +62,18 @@ for (const [name, categories, reached, expected] of [
     const { reads } = await readsOf(categories, reached);
     const { head, shown, missing } = await reads.progress(tables);
     assert.equal([head, shown, missing], expected);
+  });
+}
+
+for (const [name, categories, reached, written, expected] of [
+  ['records that the caller has written are shown', ['readings', 'jar', 'jar'], 1n, 3n, '3'],
+  ['facts that came before them are not', ['readings', 'readings', 'jar'], 1n, 3n, '1'],
+  ['tables that are further say so', ['readings', 'jar', 'readings'], 3n, 2n, '3'],
+  ['a caller that has written nothing is told where they are', ['readings', 'jar'], 1n, null, '1'],
+] as const) {
+  test(name, async () => {
+    const { reads } = await readsOf(categories, reached, written);
+    assert.is(await reads.shown(tables), expected);
   });
 }
 

@@ -56,6 +56,8 @@ export interface FactReadsOptions {
   readonly store: Pick<EventStore, 'head' | 'readLog'>;
   readonly caller: Place & { readonly keyId: string };
   readonly minimumPosition: Position | null;
+  /** The position of the last write of the caller, of whatever kind: a reader looks whether an answer shows as much. */
+  readonly written?: Position | null;
   /** Told the position up to which the facts are that are read next. */
   readonly onRead: (position: Position) => void;
 }
@@ -66,7 +68,15 @@ export interface FactReadsOptions {
  * before it.
  */
 export function factReads(options: FactReadsOptions): FactReads {
-  const { side, caller } = options;
+  const { side, caller, store, written = null } = options;
+  const isWriteShown = new Map<string, Promise<boolean>>();
+  /** The place up to which tables show all, where they have come to a position and the caller has written records alone since. */
+  const withWrites = async (tables: AnyFactTables, position: Position): Promise<Position> => {
+    if (written === null || position >= written) return position;
+    const known = isWriteShown.get(tables.name) ?? isBlank(store, tables, position, written);
+    isWriteShown.set(tables.name, known);
+    return (await known) ? written : position;
+  };
   const schemaOf = ({ name }: AnyFactTables): string => {
     const schema = side.tracker.schemaOf(name);
     if (schema === null) throw notReady();
@@ -84,7 +94,7 @@ export function factReads(options: FactReadsOptions): FactReads {
     const known = await untilShown(options, tables);
     // Noted before the read, which shows at least as much.
     const reached = side.tracker.reached(tables.name).position();
-    const position = known > reached ? known : reached;
+    const position = await withWrites(tables, known > reached ? known : reached);
     options.onRead(position);
     return position;
   };

@@ -1,7 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { decimal, notFound, Problem } from '@counterfoil/kernel';
 import { customerIdOf } from '../customers/index.ts';
-import { realTimeBalance, wallet, walletTable } from '../wallets/index.ts';
+import { spendableWallet, type Wallet, wallet, walletTable } from '../wallets/index.ts';
 import { plainAnswer } from './answer.ts';
 import type { CheckReason, EntitlementCheck, EntitlementQuestion } from './schema.ts';
 
@@ -19,19 +19,19 @@ export async function checkCredits(
   const { wallet_id: id = '', credits = '1' } = question;
   const customerId = await customerIdOf(context.recalled, question);
   const position = await lastPosition(context, id);
-  const balance = await realTimeBalance(context, id);
+  const { wallet: balance, spendable: remaining } = await spendableWallet(context, id);
   if (position === null || balance.customer_id !== customerId) {
     throw notFound('wallet', id, 'wallet_id');
   }
-  const remaining = balance.real_time_credit_balance;
   const reason = reasonOf(balance, decimal(credits).lte(decimal(remaining)));
   const allowed = reason === 'enough_credits' || reason === 'post_paid';
   return plainAnswer(allowed, reason, { remaining, position });
 }
 
-type Balance = Awaited<ReturnType<typeof realTimeBalance>>;
-
-function reasonOf({ wallet_status, wallet_type }: Balance, isThere: boolean): CheckReason {
+function reasonOf(
+  { wallet_status, wallet_type }: Pick<Wallet, 'wallet_status' | 'wallet_type'>,
+  isThere: boolean,
+): CheckReason {
   if (wallet_status !== 'active') return 'wallet_not_active';
   if (isThere) return 'enough_credits';
   return wallet_type === 'POST_PAID' ? 'post_paid' : 'insufficient_credits';

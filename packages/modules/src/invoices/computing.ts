@@ -5,6 +5,7 @@ import {
   periodNumberAt,
   type SettledSubscription,
 } from '../subscriptions/index.ts';
+import type { BroughtAssociation } from '../taxes/index.ts';
 import { type Bill, figuresOf } from './amounts.ts';
 import {
   type CouponedLine,
@@ -32,7 +33,11 @@ export interface Computed extends InvoiceFigures {
 export type ComputedInvoice = Pick<
   Invoice,
   'id' | 'customer_id' | 'subscription_id' | 'currency' | 'period_end'
-> & { readonly cause: SettlementsCause };
+> & {
+  readonly cause: SettlementsCause;
+  /** Tax rates that a new subscription brings, which are not attached to it yet. */
+  readonly brought?: readonly BroughtAssociation[];
+};
 
 /**
  * Computes an invoice from what subscriptions have settled and what was used: everything but prepaid credits, which are known
@@ -99,6 +104,7 @@ const taxedAs = (invoice: ComputedInvoice) => ({
   customer_id: invoice.customer_id,
   currency: invoice.currency,
   at: invoice.period_end ?? invoice.cause.at,
+  brought: invoice.brought ?? [],
 });
 
 /** The subscriptions whose coupons can be taken off, each once. */

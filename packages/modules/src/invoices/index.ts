@@ -1,5 +1,6 @@
 import { module } from '@counterfoil/engine/define';
 import { creditsOfSettlements } from '../subscriptions/index.ts';
+import { latestInvoiceTable } from './at-once/latest.ts';
 import { couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
@@ -9,6 +10,7 @@ import { editingRoutes } from './editing/routes.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { finalization } from './finalizing/finalization.ts';
 import { creditsCaptured } from './finalizing/reactions.ts';
+import { firstPayments, unpaidEnds } from './first-payment/reactions.ts';
 import { invoice } from './invoice.ts';
 import { invoiceRedemptionsSettled } from './one-off/redemptions.ts';
 import { oneOffRoutes } from './one-off/routes.ts';
@@ -22,10 +24,14 @@ import { recalculationRoutes } from './recalculation/routes.ts';
 import { invoiceRoutes } from './routes.ts';
 import { invoiceSequence } from './sequence.ts';
 import { invoiceSummaryRoutes } from './summary/routes.ts';
+import { thresholdLooks } from './thresholds/look.ts';
 import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
 export { payableBy } from './amounts.ts';
+export type { Collecting } from './at-once/collecting.ts';
+export { invoicingWith } from './at-once/invoicing.ts';
+export { invoicedUnder, isBilled, periodInvoiceId } from './drafting/cause.ts';
 export {
   type AppliedNote,
   amountsOf,
@@ -34,6 +40,7 @@ export {
   invoice,
   paymentStatusOf,
 } from './invoice.ts';
+export { type OwedMoney, owedOn } from './owed.ts';
 export { invoiceTable } from './projection.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceResource, invoiceSchema } from './schema.ts';
@@ -55,6 +62,11 @@ export {
   settlePayment,
 } from './settling/payments.ts';
 export {
+  type UsageReading,
+  type UsageReadings,
+  usageOfTables,
+} from './usage-readings.ts';
+export {
   type PaymentMethod,
   type PaymentStatus,
   paymentMethodSchema,
@@ -75,7 +87,7 @@ const routes = {
 export const invoices = module({
   name: 'invoices',
   aggregates: [invoice, invoiceSequence, couponUse],
-  tables: [invoiceTable],
+  tables: [invoiceTable, latestInvoiceTable],
   routes,
   publicEvents: [invoicePublicEvents],
   reactions: [
@@ -87,9 +99,12 @@ export const invoices = module({
     voidedInvoices,
     chargesNoted,
     leftOverGiven,
+    firstPayments,
+    unpaidEnds,
     purchasesDrafted,
     purchasesEnded,
   ],
+  factWork: [thresholdLooks],
   dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],
 });
 

@@ -267,6 +267,12 @@ export function paymentStatusOf(invoice: Invoice): PaymentStatus {
   return invoice.noted ?? 'PENDING';
 }
 
+/** Tells whether money of an invoice may be on its way: what becomes of it is not known. */
+export function isPaymentUnderWay(invoice: Invoice): boolean {
+  const status = paymentStatusOf(invoice);
+  return status === 'INITIATED' || status === 'PROCESSING';
+}
+
 /** Tells whether all prepaid credits that the invoice has taken went back by credit notes. */
 const isGivenBack = ({ notes, total_credits }: Invoice): boolean => {
   const back = notes.flatMap(({ given_back }) => given_back.map(({ amount }) => amount));

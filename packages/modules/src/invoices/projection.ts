@@ -2,6 +2,7 @@ import { recordProjection } from '@counterfoil/engine/define';
 import type { Instant } from '@counterfoil/kernel';
 import { type InvoiceState, invoice } from './invoice.ts';
 import { endsSubscriptionAt, fallsOverdueAt } from './overdue/falls-overdue.ts';
+import { owingOf } from './owed.ts';
 import { invoiceView } from './view.ts';
 
 /** The instant from which a draft is made final by itself; null where none is. */
@@ -11,7 +12,7 @@ const finalizesAt = (state: InvoiceState): Instant | null =>
 /** One row per invoice. */
 export const invoiceTable = recordProjection(invoice, {
   name: 'invoices',
-  version: 1,
+  version: 2,
   view: invoiceView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },
@@ -23,6 +24,8 @@ export const invoiceTable = recordProjection(invoice, {
     payment_status: { type: 'text', of: (shown) => shown.payment_status },
     billing_reason: { type: 'text', of: (shown) => shown.billing_reason },
     currency: { type: 'text', of: (shown) => shown.currency },
+    /** The way in which it counts for the balance of wallets. */
+    owing: { type: 'text', of: (_shown, state) => owingOf(state) },
     total: { type: 'numeric', of: (shown) => shown.total },
     amount_due: { type: 'numeric', of: (shown) => shown.amount_due },
     amount_paid: { type: 'numeric', of: (shown) => shown.amount_paid },

@@ -2,6 +2,7 @@ import { type AskingContext, where } from '@counterfoil/engine/define';
 import { type AppliedTaxId, type Currency, derivedId, type Instant } from '@counterfoil/kernel';
 import {
   type Association,
+  type BroughtAssociation,
   type TaxEntity,
   taxAssociationRecords,
   taxRate,
@@ -19,6 +20,8 @@ export interface TaxedInvoice {
   readonly currency: Currency;
   /** The instant that decides about dates: the end of its period. */
   readonly at: Instant;
+  /** Associations that its subscription brings, and that are not recorded yet. */
+  readonly brought?: readonly BroughtAssociation[];
 }
 
 /**
@@ -36,9 +39,15 @@ export async function taxesOf(
     ['customer', invoice.customer_id],
     ['tenant', context.principal.tenantId],
   ];
+  const brought = (invoice.brought ?? []).filter(
+    ({ auto_apply, currency }) => auto_apply && currency === invoice.currency,
+  );
   const all = await associationsOf(context, owners, invoice);
   for (const [type] of owners) {
-    const own = all.filter(({ entity_type }) => entity_type === type);
+    const isBrought = type === 'subscription' && brought.length > 0;
+    const own = isBrought
+      ? brought.toSorted(byPriority)
+      : all.filter(({ entity_type }) => entity_type === type);
     const taxes: BilledTax[] = [];
     for (const association of own) taxes.push(...(await taxBy(context, invoice, association)));
     if (taxes.length > 0) return taxes;
@@ -76,13 +85,18 @@ async function associationsOf(
         (each.start_date === undefined || each.start_date <= at) &&
         (each.end_date === undefined || each.end_date > at),
     )
-    .toSorted((left, right) => left.priority - right.priority || (left.id < right.id ? -1 : 1));
+    .toSorted(byPriority);
 }
+
+type Prior = Pick<Association, 'id' | 'priority'>;
+
+const byPriority = (left: Prior, right: Prior): number =>
+  left.priority - right.priority || (left.id < right.id ? -1 : 1);
 
 async function taxBy(
   context: Pick<AskingContext, 'load'>,
   { id: invoiceId }: TaxedInvoice,
-  { id: associationId, tax_rate_id }: Association,
+  { id: associationId, tax_rate_id }: Pick<Association, 'id' | 'tax_rate_id'>,
 ): Promise<readonly BilledTax[]> {
   const rate = await context.load(taxRate, tax_rate_id);
   if (rate === null || rate.tax_rate_status === 'INACTIVE') return [];

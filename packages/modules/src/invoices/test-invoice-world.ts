@@ -27,6 +27,7 @@ import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
 import { settlementsDrafted } from './drafting/reactions.ts';
 import { draftsDue } from './finalizing/due.ts';
 import { creditsCaptured, finalizationCarriedOut } from './finalizing/reactions.ts';
+import { firstPayments, unpaidEnds } from './first-payment/reactions.ts';
 import { amountsOf, type Invoice, invoice } from './invoice.ts';
 import { invoiceSequence } from './sequence.ts';
 import { settlePayment } from './settling/payments.ts';
@@ -96,8 +97,9 @@ export async function invoiceWorld() {
     settle,
     reactions,
     usage,
-    /** Another process over the same log. */
-    another: () => Object.assign(memoryWorld(invoiceAggregates, world.store), { now: world.now }),
+    /** Another process over the same log, or over another one. */
+    another: (store = world.store) =>
+      Object.assign(memoryWorld(invoiceAggregates, store), { now: world.now }),
     create: (body: object = {}) =>
       post('/subscriptions', {
         external_customer_id: 'ada',
@@ -155,6 +157,8 @@ export const reactionsWith = (usage: UsageReadings): readonly Reaction[] => [
   creditsCaptured,
   chargesNoted,
   leftOverGiven,
+  firstPayments,
+  unpaidEnds,
 ];
 
 async function soldPlan(post: (name: string, body: object) => Promise<{ readonly id: string }>) {

@@ -1,9 +1,16 @@
 import { module } from '@counterfoil/engine/define';
+import { carryOutFrom } from '../following.ts';
+import { type Collecting, invoice } from '../invoices/index.ts';
 import { creditsOfVoid, paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { collectionTable, retries } from './collection/projection.ts';
-import { collectedInvoices, endsOfPayments, roundsCarriedOut } from './collection/reactions.ts';
-import { invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
+import {
+  collectedInvoices,
+  endsOfPayments,
+  restAfterWallets,
+  roundsCarriedOut,
+} from './collection/reactions.ts';
+import { carryOutRound, invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
 import { payment } from './payment.ts';
 import { paymentTable, questions } from './projection.ts';
 import { providedRoutes } from './provided-routes.ts';
@@ -43,6 +50,19 @@ const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacti
   ...providedRoutes({ provider, reacting }),
   ...invoicePaymentRoutes({ reacting, rounds }),
 });
+
+/** Collection of an invoice at once, for whoever has to know whether it is paid. */
+export function collectingAtOnce({ provider }: PaymentsOptions): Collecting {
+  const reacting = paymentsCarriedOut(provider);
+  const rounds = roundsCarriedOut(provider);
+  return {
+    collect: async (context, invoiceId) => {
+      await carryOutFrom(context, invoice, [collectedInvoices], invoiceId, 0);
+      await carryOutRound(context, { reacting, rounds }, invoiceId, 0);
+    },
+    restOf: restAfterWallets,
+  };
+}
 
 /** Money that customers pay, and the collection of what they owe. */
 export const payments = ({ provider }: PaymentsOptions) => {

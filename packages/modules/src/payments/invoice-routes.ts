@@ -208,7 +208,7 @@ async function settledBy(
 }
 
 /** Carries out at once what a round of a collection leads to; what fails is left to the reactions. */
-const carryOutRound = (
+export const carryOutRound = (
   context: RequestContext,
   { reacting, rounds }: Reacting,
   id: string,

@@ -39,6 +39,7 @@ test('until it is set a setting has its defaults', async () => {
   assert.equal(await settingOf(request(), 'subscription_config'), {
     grace_period_days: 3,
     auto_cancellation_enabled: false,
+    incomplete_expiry_days: 3,
     payment_retry_days: [1, 3, 5, 7],
   });
 });

@@ -32,6 +32,8 @@ const subscriptionConfigSchema = z
   .object({
     grace_period_days: z.number().int().min(0).max(yearDays),
     auto_cancellation_enabled: z.boolean(),
+    /** Days after the due date of its first invoice until a subscription that waits for the payment ends. */
+    incomplete_expiry_days: z.number().int().min(0).max(yearDays),
     /** Days after an attempt to collect an invoice until the next; with the last of them it ends. */
     payment_retry_days: z.array(z.number().int().min(1).max(60)).max(12),
   })
@@ -60,6 +62,7 @@ export const definitions = {
     defaults: {
       grace_period_days: 3,
       auto_cancellation_enabled: false,
+      incomplete_expiry_days: 3,
       payment_retry_days: [1, 3, 5, 7],
     },
   },

@@ -26,6 +26,7 @@ import {
 } from './lines/charged.ts';
 import { pendingPause } from './pauses/pause.ts';
 import {
+  type AwaitedSettlement,
   blankSubscription,
   foldAll,
   foldInto,
@@ -134,6 +135,40 @@ export const noteReturned =
     return [{ type: 'ChargesReturned', data } as SubscriptionEvent];
   };
 
+/**
+ * Notes that nothing is owed any more for the first period: the subscription is active, and takes what has waited for that. Only one that
+ * waits for just that settlement is changed (E 10.1 B).
+ */
+export const noteFirstPayment =
+  (invoice_id: string, isPaid: (awaited: AwaitedSettlement) => boolean): SubscriptionDecision =>
+  (state, at) => {
+    if (!isWaitingFor(state, isPaid)) return [];
+    const made: SubscriptionEvent = { type: 'FirstPaymentMade', data: { at, invoice_id } };
+    return toldToHeirs(state, [made, ...dueEvents(foldInto(state, made, at), at)]);
+  };
+
+/** Ends a subscription whose first invoice is void: nothing more is billed. Only one that waits for just that is changed. */
+export const endUnpaid =
+  (isVoid: (awaited: AwaitedSettlement) => boolean): SubscriptionDecision =>
+  (state, at) =>
+    isWaitingFor(state, isVoid)
+      ? toldToHeirs(
+          state,
+          endingEvents(state, at, {
+            proration_behavior: 'none',
+            skips_arrears: true,
+            reason: 'The first invoice was not paid',
+            cause: 'unpaid',
+          }),
+        )
+      : [];
+
+const isWaitingFor = (
+  state: SubscriptionState,
+  isIt: (awaited: AwaitedSettlement) => boolean,
+): state is Subscription =>
+  state?.subscription_status === 'incomplete' && state.awaits !== null && isIt(state.awaits);
+
 /** Changes what a caller may change at any time. No event when nothing changes. */
 export const changeSubscription =
   (id: string, changes: Changes<Changeable>): SubscriptionDecision =>
@@ -171,11 +206,9 @@ export interface Cancellation {
 export const cancelSubscription =
   (id: string, asked: Cancellation): SubscriptionDecision =>
   (state, at) =>
-    acting(state, id, at, (current) =>
-      asked.cancellation_type === 'immediate'
-        ? cancelledNow(current, asked, at)
-        : scheduled(current, asked, at),
-    );
+    asked.cancellation_type === 'immediate'
+      ? actingOnAny(state, id, at, (current) => cancelledNow(current, asked, at))
+      : acting(state, id, at, (current) => scheduled(current, asked, at));
 
 function cancelledNow(
   subscription: Subscription,
@@ -238,11 +271,28 @@ export const revertCancellation =
     );
 
 /**
- * Does something to a subscription that lives, after all that has happened to it by now (ADR 41).
+ * Does something to a subscription that lives and is paid for, after all that has happened to it by now (ADR 41).
  *
- * @throws a Problem for one that is a draft or cancelled, and 503 while more steps are due than one command takes
+ * @throws a Problem for one that is a draft, cancelled or incomplete, and 503 while more steps are due than one command takes
  */
-export function acting(
+export const acting = (
+  state: SubscriptionState,
+  id: string,
+  at: Instant,
+  act: (current: Subscription) => readonly SubscriptionEvent[],
+): readonly SubscriptionEvent[] =>
+  actingOnAny(state, id, at, (current) => {
+    if (current.subscription_status === 'incomplete') {
+      throw invalidOperation(
+        `Subscription ${id} waits for its first payment. Pay its invoice, or cancel it at once.`,
+        { reason: 'incomplete' },
+      );
+    }
+    return act(current);
+  });
+
+/** The same, to one that waits for its first payment too. */
+function actingOnAny(
   state: SubscriptionState,
   id: string,
   at: Instant,

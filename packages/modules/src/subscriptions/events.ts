@@ -134,6 +134,8 @@ const createdSchema = z.object({
   /** The tax rates that apply to it from its beginning; a reaction attaches them. */
   tax_associations: z.array(broughtAssociationData).default([]),
   phases: z.array(phaseData).default([]),
+  /** Money: the usage of a period from which on it is invoiced before the period closes; null: never. */
+  auto_invoice_threshold: figure.nullable().default(null),
   /** The commitment of all usage together; null: none. */
   commitment: subscriptionCommitmentData.nullable().default(null),
   /** The subscription that it follows on after a change of plan, with what that charges and credits. */
@@ -266,6 +268,12 @@ export const subscriptionEvents = {
     subscription_id: parentData.shape.subscription_id,
     is_member: z.boolean(),
   }),
+  /** The condition is met under which it was sold: nothing is owed any more for its first period. */
+  FirstPaymentMade: z.object({
+    at: instant,
+    /** The invoice that was paid; null where there was nothing to pay. */
+    invoice_id: z.string().nullable(),
+  }),
   PeriodOpened: z.object(periodShape),
   PeriodClosed: z.object(periodShape),
   SettlementRecorded: settlementData,
@@ -380,8 +388,8 @@ export const subscriptionEvents = {
   /** Nothing happens to the subscription any more. */
   SubscriptionCancelled: z.object({
     effective_at: instant,
-    /** By a request, by a cancellation that was scheduled, at the end that it had, or because another one follows. */
-    cause: z.enum(['request', 'schedule', 'end_date', 'plan_change']),
+    /** By a request, by a cancellation that was scheduled, at the end that it had, because another one follows, or unpaid from the beginning. */
+    cause: z.enum(['request', 'schedule', 'end_date', 'plan_change', 'unpaid']),
     reason: z.string().nullable(),
     /** The lines that end with it. */
     lines: z.array(lineData.shape.id),

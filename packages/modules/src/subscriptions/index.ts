@@ -2,7 +2,7 @@ import { dueWork, module } from '@counterfoil/engine/define';
 import { addonAssociationTable } from './addons/projection.ts';
 import { addonAssociationRoutes } from './addons/routes.ts';
 import { followingSubscriptions } from './change/reactions.ts';
-import { planChangeRoutes } from './change/routes.ts';
+import { planChangeRoutesWith } from './change/routes.ts';
 import { couponAssociationTable } from './coupons/projection.ts';
 import { couponsOfDrafts } from './coupons/reactions.ts';
 import { couponAssociationRoutes } from './coupons/routes.ts';
@@ -14,8 +14,9 @@ import { subscriptionGrantTable } from './grants/grant-table.ts';
 import { grantApplicationTable } from './grants/projection.ts';
 import { grantedCredits } from './grants/reactions.ts';
 import { grantRoutes } from './grants/routes.ts';
+import { type Invoicing, noInvoicing } from './invoicing.ts';
 import { lineItemRoutes } from './lines/routes.ts';
-import { modificationRoutes } from './modify/routes.ts';
+import { modificationRoutesWith } from './modify/routes.ts';
 import { pauseRoutes } from './pauses/routes.ts';
 import { phaseTable } from './phases/projection.ts';
 import { phaseRoutes } from './phases/routes.ts';
@@ -24,12 +25,13 @@ import { planSync } from './plan-sync/plan-sync.ts';
 import { planSyncRoutes } from './plan-sync/routes.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import { subscriptionPublicEvents } from './public-events.ts';
-import { subscriptionRoutes } from './routes.ts';
+import { subscriptionRoutesWith } from './routes.ts';
 import { scheduleTable } from './schedules/projection.ts';
 import { scheduleRoutes } from './schedules/routes.ts';
 import { slimRoutes } from './slim.ts';
 import { subscription } from './subscription.ts';
 import { taxesOfSubscription } from './taxes/reactions.ts';
+import { watchedThresholds } from './thresholds/reactions.ts';
 import { subscriptionUsageRoutes } from './usage/routes.ts';
 
 export {
@@ -39,24 +41,44 @@ export {
   rateSettled,
 } from './billing/rated.ts';
 export { type Settled, type SettledSubscription, settledOf } from './billing/settled.ts';
+export {
+  type RunningSubscription,
+  subscriptionsPaidBy,
+  unbilledUsage,
+} from './billing/unbilled.ts';
 export { subscriptionBefore } from './change/start.ts';
 export type { CouponData } from './coupons/association.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
 export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
 export { giveSubscriptionCredits } from './credits/wallet-credits.ts';
-export { cancelSubscription, noteInvoiced, noteReturned, takeDue } from './decisions.ts';
+export {
+  cancelSubscription,
+  endUnpaid,
+  noteFirstPayment,
+  noteInvoiced,
+  noteReturned,
+  takeDue,
+} from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
-export { isInherited, payerOf } from './families/family.ts';
+export { isInherited, payerOf, usersOf } from './families/family.ts';
+export type { Invoicing, Recorded, ShownInvoice } from './invoicing.ts';
 export type { LineData } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { subscriptionTable } from './projection.ts';
 export { subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
-export { type Subscription, type SubscriptionState, subscription } from './subscription.ts';
+export {
+  type AwaitedSettlement,
+  type Subscription,
+  type SubscriptionState,
+  subscription,
+} from './subscription.ts';
 export { assertTaxable } from './taxes/taxable.ts';
+export { type ReachedThreshold, reachThreshold } from './thresholds/threshold.ts';
 export { periodNumberAt } from './time/cycle.ts';
 export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
+export { waitsForPayment } from './values.ts';
 
 /** Takes the steps of subscriptions whose time has come (ADR 41). */
 const steps = dueWork({
@@ -66,50 +88,55 @@ const steps = dueWork({
   run: (context, id) => context.execute(subscription, id, takeDue(id)),
 });
 
-const routes = {
-  ...subscriptionRoutes,
+const routesWith = (invoicing: Invoicing) => ({
+  ...subscriptionRoutesWith(invoicing),
   ...slimRoutes,
   ...grantRoutes,
   ...lineItemRoutes,
   ...addonAssociationRoutes,
   ...couponAssociationRoutes,
-  ...modificationRoutes,
+  ...modificationRoutesWith(invoicing),
   ...pauseRoutes,
   ...phaseRoutes,
   ...planSyncRoutes,
-  ...planChangeRoutes,
+  ...planChangeRoutesWith(invoicing),
   ...scheduleRoutes,
   ...subscriptionUsageRoutes,
-};
-
-/** The plans that customers have for a time, and everything that happens to them as time passes. */
-export const subscriptions = module({
-  name: 'subscriptions',
-  aggregates: [subscription, planSync],
-  tables: [
-    subscriptionTable,
-    lineItemTable,
-    settlementTable,
-    grantApplicationTable,
-    ownEntitlementTable,
-    subscriptionGrantTable,
-    addonAssociationTable,
-    scheduleTable,
-    couponAssociationTable,
-    phaseTable,
-  ],
-  routes,
-  publicEvents: [subscriptionPublicEvents],
-  reactions: [
-    grantedCredits,
-    planSyncCarriedOut,
-    followingSubscriptions,
-    families,
-    taxesOfSubscription,
-    couponsOfDrafts,
-  ],
-  dueWork: [steps, redemptionsSettled],
 });
 
+/** The plans that customers have for a time, and everything that happens to them as time passes. */
+export const subscriptionsWith = (invoicing: Invoicing) =>
+  module({
+    name: 'subscriptions',
+    aggregates: [subscription, planSync],
+    tables: [
+      subscriptionTable,
+      lineItemTable,
+      settlementTable,
+      grantApplicationTable,
+      ownEntitlementTable,
+      subscriptionGrantTable,
+      addonAssociationTable,
+      scheduleTable,
+      couponAssociationTable,
+      phaseTable,
+    ],
+    routes: routesWith(invoicing),
+    publicEvents: [subscriptionPublicEvents],
+    reactions: [
+      grantedCredits,
+      planSyncCarriedOut,
+      followingSubscriptions,
+      families,
+      taxesOfSubscription,
+      couponsOfDrafts,
+      watchedThresholds,
+    ],
+    dueWork: [steps, redemptionsSettled],
+  });
+
+/** Subscriptions where nobody invoices. */
+export const subscriptions = subscriptionsWith(noInvoicing);
+
 /** The routes with their exact types, for the typed client. */
-export type SubscriptionRoutes = typeof routes;
+export type SubscriptionRoutes = ReturnType<typeof routesWith>;

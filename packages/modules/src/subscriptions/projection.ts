@@ -17,7 +17,7 @@ import { lineItemView, linesView, subscriptionView } from './view.ts';
 /** One row per subscription. */
 export const subscriptionTable = recordProjection(subscription, {
   name: 'subscriptions',
-  version: 5,
+  version: 6,
   view: subscriptionView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },

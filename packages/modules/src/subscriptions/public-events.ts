@@ -44,6 +44,9 @@ function subscriptionMessages(
       return phaseMessages(change);
     case 'SubscriptionActivated':
     case 'TrialEnded':
+      // One that waits for its first payment is activated by that.
+      return [told(after.subscription_status === 'incomplete' ? 'updated' : 'activated')];
+    case 'FirstPaymentMade':
       return [told('activated')];
     case 'SubscriptionUpdated':
     case 'LinesChanged':
@@ -130,7 +133,10 @@ const types: PublicEventTypes = {
   ...entitlementEventTypes,
   'subscription.created': { summary: 'A subscription is created', body },
   'subscription.draft.created': { summary: 'A draft of a subscription is created', body },
-  'subscription.activated': { summary: 'A draft is activated, or a trial is over', body },
+  'subscription.activated': {
+    summary: 'A draft is activated, a trial is over, or the first payment has come',
+    body,
+  },
   'subscription.updated': { summary: 'A subscription changes, or its next period begins', body },
   ...phaseMessageTypes,
   'subscription.paused': { summary: 'A pause begins', body },

@@ -11,6 +11,7 @@ import type { z } from 'zod';
 import { customersWith, customerWith } from '../customers/index.ts';
 import { foundById } from '../record/index.ts';
 import { subscriptionExpansion } from './expansion.ts';
+import { type Invoicing, withLatestInvoices } from './invoicing.ts';
 import { lineItemTable, settlementTable, subscriptionTable } from './projection.ts';
 import type { LineItem, SettlementRecord, SubscriptionResource } from './schema.ts';
 import type { lineSearchSchema, subscriptionSearchSchema } from './search-schema.ts';
@@ -19,10 +20,10 @@ type Expanding = { readonly expand?: readonly string[] | undefined };
 type SubscriptionSearch = Partial<z.output<typeof subscriptionSearchSchema>> & Expanding;
 type LineSearch = Partial<z.output<typeof lineSearchSchema>>;
 
-/** One subscription with its plan and its customer. Throws 404. */
-export async function getSubscription(context: RequestContext, id: string) {
+/** One subscription with its plan, its customer and its latest invoice. Throws 404. */
+export async function getSubscription(context: RequestContext, invoicing: Invoicing, id: string) {
   const found = await foundById(context, subscriptionTable, 'subscription', id);
-  const [resource = found.resource] = await subscriptionExpansion.show(context, [found.resource]);
+  const resource = await shownWithInvoice(context, invoicing, found.resource);
   return { ...found, resource };
 }
 
@@ -35,11 +36,24 @@ export async function shown(
   return expanded;
 }
 
+/** The same with its latest invoice, as the tables show that. */
+export async function shownWithInvoice(
+  context: RequestContext,
+  invoicing: Invoicing,
+  resource: SubscriptionResource,
+) {
+  const expanded = await shown(context, resource);
+  const options = { isList: false };
+  const [all = expanded] = await withLatestInvoices(context, invoicing, [expanded], options);
+  return all;
+}
+
 /** One page of subscriptions. Nobody's are found for a customer that does not exist. */
 export async function searchSubscriptions(
   context: RequestContext,
+  invoicing: Invoicing,
   search: SubscriptionSearch,
-): Promise<Page<SubscriptionResource>> {
+) {
   const { items, pagination } = await context.read.list(
     subscriptionTable,
     pageRequest(subscriptionTable, search),
@@ -49,7 +63,9 @@ export async function searchSubscriptions(
       ...where('customer_id', 'in', await customersWith(context, search.external_customer_id)),
     ],
   );
-  return { items: await subscriptionExpansion.show(context, items, search.expand), pagination };
+  const expanded = await subscriptionExpansion.show(context, items, search.expand);
+  const options = { isList: true };
+  return { items: await withLatestInvoices(context, invoicing, expanded, options), pagination };
 }
 
 const subscriptionFilters = (search: SubscriptionSearch): FilterOf<typeof subscriptionTable>[] => [
@@ -73,12 +89,13 @@ const subscriptionFilters = (search: SubscriptionSearch): FilterOf<typeof subscr
 /** All subscriptions of the customer with an external id, newest first. Throws 404. */
 export async function subscriptionsOfExternal(
   context: RequestContext,
+  invoicing: Invoicing,
   external_id: string,
   search: SubscriptionSearch,
-): Promise<Page<SubscriptionResource>> {
+) {
   const customer_id = await customerWith(context, external_id);
   if (customer_id === null) throw notFound('customer', external_id, 'external_id');
-  return searchSubscriptions(context, { ...search, customer_id });
+  return searchSubscriptions(context, invoicing, { ...search, customer_id });
 }
 
 /** One page of lines of all subscriptions. */

@@ -3,6 +3,7 @@ import {
   clearable,
   currencySchema,
   decimalPlaces,
+  decimalSchema,
   instantSchema,
   metadataSchema,
   nonNegativeDecimalSchema,
@@ -36,6 +37,7 @@ import {
 } from './commitments/schema.ts';
 import { couponAssociationSchema, couponsShape } from './coupons/schema.ts';
 import { inheritanceSchema } from './families/schema.ts';
+import type { ShownInvoice } from './invoicing.ts';
 import { pauseSchema } from './pauses/schema.ts';
 import { phaseSchema } from './phases/schema.ts';
 import { settlementSchema } from './settlement/index.ts';
@@ -54,7 +56,8 @@ import {
 } from './values.ts';
 
 /** Values that say as much as none. */
-const isNothing = (value: unknown): boolean =>
+export const isNothing = (value: unknown): boolean =>
+  value === undefined ||
   value === false ||
   value === '' ||
   (typeof value === 'object' && (value === null || Object.keys(value).length === 0));
@@ -207,7 +210,9 @@ const createObject = z.object({
   line_items: z.array(orderedLineSchema).max(100).nullish(),
   override_line_items: z.array(overrideLineSchema).max(100).nullish(),
   addons: z.array(addAddonParamsSchema).max(100).nullish(),
-  auto_invoice_threshold: notYet,
+  auto_invoice_threshold: decimalSchema(decimalPlaces.credits)
+    .nullish()
+    .meta({ description: 'Usage of a period from which on it is invoiced' }),
   checkout: notYet,
   ...subscriptionCommitmentShape,
   ...couponsShape,
@@ -325,7 +330,7 @@ export const lineItemSchema = z
   .meta({ id: 'SubscriptionLineItem' });
 export type LineItem = z.output<typeof lineItemSchema>;
 
-/** The subscription on the wire (specification §2.19; hidden fields: D1). */
+/** The subscription on the wire, as it stands inside of other records and messages (specification §2.19; hidden fields: D1). */
 export const subscriptionSchema = z
   .object({
     ...recordStampsShape,
@@ -359,6 +364,7 @@ export const subscriptionSchema = z
     payment_behavior: paymentBehaviorSchema,
     payment_terms: paymentTermsSchema.optional(),
     gateway_payment_method_id: z.string().optional(),
+    auto_invoice_threshold: z.string().optional(),
     pause_status: pauseStatusSchema,
     active_pause_id: z.string().optional(),
     commitment_amount: z.string().optional(),
@@ -374,8 +380,26 @@ export const subscriptionSchema = z
     plan: planSchema.optional(),
     customer: customerSchema.optional(),
   })
-  .meta({ id: 'Subscription' });
+  .meta({ id: 'EmbeddedSubscription' });
 export type SubscriptionResource = z.output<typeof subscriptionSchema>;
+
+/** The same as its own routes answer it: with its latest invoice. One invoice makes one schema, as a name stands for one. */
+export function subscriptionWithInvoiceSchema(invoice: z.ZodType<ShownInvoice>) {
+  const schema = withInvoice.get(invoice) ?? extendedBy(invoice);
+  withInvoice.set(invoice, schema);
+  return schema;
+}
+
+const extendedBy = (invoice: z.ZodType<ShownInvoice>) =>
+  subscriptionSchema
+    .extend({
+      latest_invoice: invoice
+        .optional()
+        .meta({ description: 'The last that was drafted; in lists without its lines' }),
+    })
+    .meta({ id: 'Subscription' });
+
+const withInvoice = new WeakMap<z.ZodType, ReturnType<typeof extendedBy>>();
 
 const settlementSumShape = settlementSchema.pick({
   credit_amount: true,

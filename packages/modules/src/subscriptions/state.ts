@@ -18,7 +18,7 @@ import type { Grant } from './grants/grant.ts';
 import type { Line } from './lines/line.ts';
 import type { Pause } from './pauses/pause.ts';
 import type { Phase } from './phases/phase.ts';
-import type { ChangeType } from './settlement/index.ts';
+import type { ChangeType, Settlement } from './settlement/index.ts';
 import type { Cycle } from './time/cycle.ts';
 import type { ProrationBehavior, SubscriptionStatus } from './values.ts';
 
@@ -44,6 +44,9 @@ export interface ScheduledPlanChange {
   readonly carry_over: readonly CarriedOver[];
   readonly created_at: Instant;
 }
+
+/** A settlement that is to be paid before its subscription is active. */
+export type AwaitedSettlement = Pick<Settlement, 'settlement_id' | 'reason' | 'at'>;
 
 /** A subscription of a customer to a plan, with its terms frozen in it (ADR 41). */
 export interface Subscription
@@ -96,6 +99,13 @@ export interface Subscription
   readonly noticed_index: number | null;
   /** All pauses that it ever had, oldest first: what they take out of a period stays out of it. */
   readonly pauses: readonly Pause[];
+  /**
+   * The settlement of its first period that is to be paid; null before that has opened, and once it was paid. One that has ended with
+   * it was never paid for.
+   */
+  readonly awaits: AwaitedSettlement | null;
+  /** Invoices by amount that the period that was opened last has had. */
+  readonly threshold_count: number;
   readonly cancellation: ScheduledCancellation | null;
   readonly plan_change: ScheduledPlanChange | null;
   /** The subscription that has taken its place under another plan. */

@@ -3,13 +3,14 @@ import {
   createdStamps,
   existing,
   type Instant,
-  type Span,
+  type Period,
   type Stamped,
   updatedStamps,
   withChanges,
 } from '@counterfoil/kernel';
 import { endedWith, newAddon } from './addons/association.ts';
 import { addonAfter } from './addons/changed.ts';
+import { awaitedAfter, chargedStatus, paidFor, startingStatus } from './condition.ts';
 import { couponsAfter, heldCoupons } from './coupons/changed.ts';
 import { heldBy } from './entitlements/granted.ts';
 import { ownAfter } from './entitlements/own-after.ts';
@@ -23,9 +24,9 @@ import type { Pause, PauseData } from './pauses/pause.ts';
 import { phasesAfter } from './phases/changed.ts';
 import { newPhase } from './phases/phase.ts';
 import type { Subscription, SubscriptionState } from './state.ts';
-import type { SubscriptionStatus } from './values.ts';
 
 export type {
+  AwaitedSettlement,
   ScheduledCancellation,
   ScheduledPlanChange,
   Subscription,
@@ -40,7 +41,7 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     ...terms,
     ...createdStamps(stamp),
     status: 'published',
-    subscription_status: is_draft ? 'draft' : startingStatus(data.trial),
+    subscription_status: is_draft ? 'draft' : startingStatus(data.trial, terms),
     live_since: is_draft ? null : stamp.occurred_at,
     lines: lines.map(newLine),
     sold_chains: chainsOf(lines),
@@ -56,6 +57,8 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     next_index: 0,
     noticed_index: null,
     pauses: [],
+    awaits: null,
+    threshold_count: 0,
     cancellation: null,
     plan_change: null,
     followed_by: null,
@@ -64,13 +67,6 @@ function created({ data, stamp }: Stamped<{ readonly data: CreatedData }>): Subs
     wallets: [],
   };
 }
-
-/**
- * The status with which a subscription begins to live. What it owes is not invoiced yet, so none waits for its first
- * payment.
- */
-const startingStatus = (trial: Span | null): SubscriptionStatus =>
-  trial === null ? 'active' : 'trialing';
 
 function evolve(state: SubscriptionState, event: Stamped<SubscriptionEvent>): SubscriptionState {
   if (event.type === 'SubscriptionCreated') return created(event);
@@ -109,7 +105,9 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'PhaseBegun':
       return phased(subscription, event);
     case 'TrialEnded':
-      return { ...subscription, subscription_status: 'active' };
+      return { ...subscription, subscription_status: chargedStatus(subscription) };
+    case 'FirstPaymentMade':
+      return paidFor(subscription, event.stamp);
     case 'TrialMoved':
       return trialMoved(subscription, event);
     case 'HeirsChanged':
@@ -119,15 +117,11 @@ function after(subscription: Subscription, event: Following): Subscription {
     case 'HeirsTold':
       return subscription;
     case 'PeriodOpened':
-      return {
-        ...subscription,
-        opened: event.data,
-        last_period: event.data,
-        next_index: event.data.index + 1,
-      };
+      return openedWith(subscription, event.data);
     case 'PeriodClosed':
       return closed(subscription, event.data.end);
     case 'SettlementRecorded':
+      return settledBy(subscription, event);
     case 'ChargesReturned':
     case 'ChargesInvoiced':
       return { ...subscription, lines: afterCharges(subscription.lines, event) };
@@ -161,6 +155,28 @@ function after(subscription: Subscription, event: Following): Subscription {
     default:
       return event satisfies never;
   }
+}
+
+const openedWith = (subscription: Subscription, period: Period): Subscription => ({
+  ...subscription,
+  opened: period,
+  last_period: period,
+  threshold_count: 0,
+  next_index: period.index + 1,
+});
+
+/** A subscription with what a settlement charges of its lines. */
+function settledBy(
+  subscription: Subscription,
+  event: Stamped<Extract<SubscriptionEvent, { type: 'SettlementRecorded' }>>,
+): Subscription {
+  const isByAmount = event.data.reason === 'threshold_reached';
+  return {
+    ...subscription,
+    lines: afterCharges(subscription.lines, event),
+    awaits: awaitedAfter(subscription, event.data),
+    threshold_count: subscription.threshold_count + (isByAmount ? 1 : 0),
+  };
 }
 
 /** A subscription after its period: lines and add-ons that have ended can be charged no more. */
@@ -306,7 +322,7 @@ function activated(
   return {
     ...subscription,
     ...start,
-    subscription_status: startingStatus(data.trial),
+    subscription_status: startingStatus(data.trial, subscription),
     live_since: stamp.occurred_at,
     lines: subscription.lines.map((line) => ({ ...line, ...dates.get(line.id) })),
     coupons: couponsAfter(subscription.coupons, event),

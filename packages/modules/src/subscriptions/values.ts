@@ -55,6 +55,10 @@ export const pauseStatusSchema = z.enum(['none', 'active', 'scheduled', 'complet
 export const cancellationTypeSchema = z.enum(['immediate', 'end_of_period', 'scheduled_date']);
 export type CancellationType = z.output<typeof cancellationTypeSchema>;
 
+/** Tells whether a subscription waits for its first payment before it is active (E 10.1). */
+export const waitsForPayment = (behavior: z.output<typeof paymentBehaviorSchema>): boolean =>
+  behavior !== 'default_active';
+
 /** Pairs of collection and behavior that make sense together (E 10.1). */
 export const behaviorsOf: Readonly<
   Record<z.output<typeof collectionMethodSchema>, readonly z.output<typeof paymentBehaviorSchema>[]>

@@ -156,6 +156,7 @@ export function subscriptionView(state: SubscriptionState): SubscriptionResource
     payment_behavior: shown.payment_behavior,
     payment_terms: shown.payment_terms,
     gateway_payment_method_id: shown.gateway_payment_method_id,
+    auto_invoice_threshold: shown.auto_invoice_threshold,
     pause_status: pauses.at(-1)?.status ?? ('none' as const),
     active_pause_id: pendingPause(shown)?.id ?? null,
     ...shownCommitment(shown.commitment),

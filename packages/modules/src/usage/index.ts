@@ -9,6 +9,7 @@ import type { ChargesOf } from './analytics/charged-usage.ts';
 import { analyticsRoutes } from './analytics/routes.ts';
 import { usageBackfill } from './backfills/index.ts';
 import { backfillRoutes } from './backfills/routes.ts';
+import { paidUsage } from './balances/paid-usage.ts';
 import { usageCredentialsTable } from './credentials/projection.ts';
 import { accessOfUsageCredentials, usageCredentialsRoutes } from './credentials/routes.ts';
 import { usageCredentials } from './credentials/usage-credentials.ts';
@@ -27,10 +28,13 @@ import { usageTraceRoutes } from './trace/routes.ts';
 import { usageQuestionRoutes } from './usage-routes.ts';
 import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
+import { usageWatch } from './watches/usage-watch.ts';
 
 export { matches, measureOf } from './aggregation/measure.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
+export { notePaidUsage, type PaidUsage, paidUsage } from './balances/paid-usage.ts';
+export { watchedBalances } from './balances/watched-balances.ts';
 export {
   addsUp,
   type CountingMeter,
@@ -47,6 +51,8 @@ export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';
 export { isActive, stretchesOfUsers } from './users.ts';
+export { usageWatch, watchUsage } from './watches/usage-watch.ts';
+export { watchedUsage } from './watches/watched-usage.ts';
 
 interface UsageOptions {
   /** The grants that customers have by their subscriptions. */
@@ -80,7 +86,7 @@ export const usage = ({ grantsOf, chargesOf, gateway }: UsageOptions) =>
     name: 'usage',
     aggregates: [
       ...[usageVoid, usageBackfill, usageCredentials],
-      ...[usageAlert, usageReservation, usageGrouping],
+      ...[usageAlert, usageReservation, usageGrouping, usageWatch, paidUsage],
     ],
     tables: [usageCredentialsTable, usageAlertTable],
     facts: [usageTables],

@@ -7,6 +7,12 @@ import {
   createBackfillTables,
 } from './backfills/index.ts';
 import {
+  type BalanceTables,
+  balanceRelations,
+  comparedBalances,
+  createBalanceTables,
+} from './balances/watched-balances.ts';
+import {
   comparedReservations,
   createReservationTables,
   type ReservationTables,
@@ -25,11 +31,13 @@ import {
   type RollUpTables,
   rollUpRelations,
 } from './roll-ups/index.ts';
+import { comparedWatchedUsage, createWatchedUsageTable } from './watches/watched-usage.ts';
 
 /** The columns of the tables that readers see. */
 export interface UsageTables
   extends RollUpTables,
     BackfillTables,
+    BalanceTables,
     ReservationTables,
     RetentionTables {
   environment: { readonly number: number; readonly environment_id: string };
@@ -138,6 +146,7 @@ const securedTables = [
   ...backfillRelations,
   ...reservationRelations,
   ...retentionRelations,
+  ...balanceRelations,
 ] as const;
 
 const ownEnvironment = `(select current_setting('counterfoil.environment', true))`;
@@ -159,6 +168,8 @@ export function createUsageTables(schema: string, readerRole: string): readonly 
     ...createReservationTables(schema),
     ...createRetentionTables(schema),
     ...createWatchedTable(schema),
+    ...createWatchedUsageTable(schema),
+    ...createBalanceTables(schema),
     ...secured('environment', `environment_id = ${ownEnvironment}`),
     ...securedTables.flatMap((table) => secured(table, isOwn)),
   ];
@@ -178,6 +189,8 @@ export const comparedUsage = {
   ...comparedBackfills,
   ...comparedReservations,
   watched: comparedWatched,
+  watched_usage: comparedWatchedUsage,
+  ...comparedBalances,
   account: (schema) =>
     `select environment_id, external_id, generation, customer_id, released
        from ${schema}.account join ${schema}.environment on environment.number = account.environment`,

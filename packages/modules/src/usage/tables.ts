@@ -3,6 +3,7 @@ import { customer } from '../customers/index.ts';
 import { meter } from '../meters/index.ts';
 import { usageAlert } from './alerts/usage-alert.ts';
 import { usageBackfill } from './backfills/index.ts';
+import { balanceRecords } from './balances/watched-balances.ts';
 import { usageGrouping } from './groupings/usage-grouping.ts';
 import { usageReservation } from './reservations/usage-reservation.ts';
 import { usageParts } from './retention/parts.ts';
@@ -10,15 +11,17 @@ import { comparedUsage, createUsageTables, type UsageTables } from './table-defi
 import { type UsageEvent, usageIntake } from './usage-event.ts';
 import { UsageFiller } from './usage-filler.ts';
 import { usageVoid } from './voids/usage-void.ts';
+import { usageWatch } from './watches/usage-watch.ts';
 
 /** The tables of usage, filled from the log. */
 export const usageTables: FactTables<UsageTables, UsageEvent> = {
   name: 'usage',
-  version: 8,
+  version: 9,
   intake: usageIntake,
   records: [
     ...[customer, meter, usageVoid, usageBackfill],
-    ...[usageAlert, usageReservation, usageGrouping],
+    ...[usageAlert, usageReservation, usageGrouping, usageWatch],
+    ...balanceRecords,
   ],
   create: createUsageTables,
   compared: comparedUsage,

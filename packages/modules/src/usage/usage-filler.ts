@@ -10,8 +10,9 @@ import { invariant, type Stamped } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
 import type { MeterEvent } from '../meters/index.ts';
 import type { UsageAlertEvent } from './alerts/usage-alert.ts';
-import { Watched } from './alerts/watched.ts';
+import { type TouchedUsage, Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
+import { isOfBalances, WatchedBalances } from './balances/watched-balances.ts';
 import { type Claim, Dictionary } from './dictionary.ts';
 import { definitionIn, type UsageGroupingEvent } from './groupings/usage-grouping.ts';
 import { type Month, monthOf, monthTextOf } from './month.ts';
@@ -23,6 +24,8 @@ import { RollUps, type WrittenEvent } from './roll-ups/index.ts';
 import { isRepetition, type UsageEvent } from './usage-event.ts';
 import { takeOut } from './voids/take-out.ts';
 import type { UsageVoidEvent } from './voids/usage-void.ts';
+import type { UsageWatchEvent } from './watches/usage-watch.ts';
+import { WatchedUsage } from './watches/watched-usage.ts';
 
 /**
  * Writes usage into its tables: every id once, the first in the log (D35). What repeats it is left out, and what
@@ -33,6 +36,8 @@ export class UsageFiller implements Filler<UsageEvent> {
   readonly #dictionary: Dictionary;
   readonly #rollUps: RollUps;
   readonly #watched: Watched;
+  readonly #watches: WatchedUsage;
+  readonly #balances: WatchedBalances;
   readonly #kept: KeptMonths;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
@@ -48,6 +53,8 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#dictionary = new Dictionary(session);
     this.#rollUps = rollUps;
     this.#watched = new Watched(session);
+    this.#watches = new WatchedUsage(session);
+    this.#balances = new WatchedBalances(session);
   }
 
   /** Fills tables beside with the events of some months, and with what tells which of them count. */
@@ -65,6 +72,12 @@ export class UsageFiller implements Filler<UsageEvent> {
       await this.#claim(together);
     };
     for (const item of batch) {
+      if (item.kind === 'record' && isOfBalances(item)) {
+        // What usage counts as does not depend on them: usage before and after is written together.
+        const environment = await this.#environmentOf(item.environmentId);
+        await this.#balances.follow(item, environment);
+        continue;
+      }
       const own = claimIn(item);
       if (own) {
         await this.#write(placed);
@@ -89,12 +102,15 @@ export class UsageFiller implements Filler<UsageEvent> {
     }
     await claim();
     await this.#write(placed);
+    await this.#balances.mark();
   }
 
   forget(): void {
     this.#dictionary.forget();
     this.#rollUps.forget();
     this.#watched.forget();
+    this.#watches.forget();
+    this.#balances.forget();
     this.#kept.forget();
     this.#months.clear();
   }
@@ -124,7 +140,8 @@ export class UsageFiller implements Filler<UsageEvent> {
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
         const tools = { session: this.#session, rollUps: this.#rollUps, kept: this.#kept };
         const gone = await takeOut(tools, voided);
-        return gone ? await this.#watched.touch([gone]) : undefined;
+        if (gone) await this.#touch([gone]);
+        return;
       }
       case 'usage_grouping': {
         const environment = await this.#environmentOf(environmentId);
@@ -138,6 +155,10 @@ export class UsageFiller implements Filler<UsageEvent> {
         const place = { tenantId, environmentId, environment, id };
         return await this.#watched.follow({ ...place, event: event as unknown as UsageAlertEvent });
       }
+      case 'usage_watch': {
+        const watch = event as unknown as UsageWatchEvent;
+        return await this.#watches.follow({ tenantId, environmentId, id, event: watch });
+      }
       case 'usage_backfill': {
         const environment = await this.#environmentOf(environmentId);
         const recorded = event as unknown as Stamped<BackfillEvent>;
@@ -146,7 +167,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       }
       default:
         await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
-        return await this.#watched.customersChanged([id]);
+        return await this.#customersChanged([id]);
     }
   }
 
@@ -187,7 +208,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   async #claim(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     await this.#dictionary.claim(claims);
-    await this.#watched.customersChanged(claims.map(({ customerId }) => customerId));
+    await this.#customersChanged(claims.map(({ customerId }) => customerId));
   }
 
   async #write(placed: readonly PlacedUsage[]): Promise<void> {
@@ -235,6 +256,22 @@ export class UsageFiller implements Filler<UsageEvent> {
     const written = () => writtenOf(fresh, accounts, numberOf);
     await this.#rollUps.count(written());
     await this.#watched.touch(written());
+    await this.#watches.touch(new Set(accounts));
+    await this.#balances.touch(accounts);
+  }
+
+  /** Usage counts no more: a reason to look at what looks at it. */
+  async #touch(usage: readonly TouchedUsage[]): Promise<void> {
+    await this.#watched.touch(usage);
+    const accounts = usage.map(({ account }) => account);
+    await this.#watches.touch(new Set(accounts));
+    await this.#balances.touch(accounts);
+  }
+
+  async #customersChanged(ids: readonly string[]): Promise<void> {
+    await this.#watched.customersChanged(ids);
+    await this.#watches.customersChanged(ids);
+    await this.#balances.customersChanged(ids);
   }
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */

@@ -4,6 +4,7 @@ import type {
   DebitId,
   DecimalText,
   EventOf,
+  FeatureId,
   HoldId,
   Instant,
   InvoiceId,
@@ -89,7 +90,8 @@ const lotShape = {
 
 /** The occasions on which a wallet looks whether it has to top itself up (D29, D72). */
 const occasionShape = {
-  cause: z.enum(['change', 'settings', 'unfreezing', 'new_day', 'refused_debit']),
+  /** `ongoing`: usage or invoices have lowered what is left once they are paid (ADR 48). */
+  cause: z.enum(['change', 'settings', 'unfreezing', 'new_day', 'refused_debit', 'ongoing']),
   /** The entry or the hold that changed what can be spent; null on every other occasion. */
   cause_id: z.string().nullable(),
 } as const;
@@ -147,6 +149,20 @@ const prioritySchema = z.number().int().nullable();
 export interface WalletSettings extends z.output<typeof settingsSchema> {
   readonly priority: number | null;
 }
+
+/** A level that the balance has reached less what it is going to pay, with what it was judged by. */
+const ongoingShape = {
+  before: alertStateSchema,
+  after: alertStateSchema,
+  /** Credits that are left; below zero where they do not suffice. */
+  available: figure,
+  /** The same in the currency. */
+  balance: figure,
+  current_period_usage: figure,
+  unpaid_invoices_amount: figure,
+  /** Usage was counted up to this position of the log. */
+  position: z.string(),
+} as const;
 
 export const walletEvents = {
   WalletCreated: z.object({
@@ -288,6 +304,10 @@ export const walletEvents = {
     after: alertStateSchema,
     available: figure,
   }),
+  /** The credits that are left once everything is paid that is owed have reached another alert level (ADR 48). */
+  OngoingAlertStateChanged: z.object(ongoingShape),
+  /** The same, against the levels of a feature. */
+  FeatureAlertStateChanged: z.object({ feature_id: text<FeatureId>(), ...ongoingShape }),
 } as const;
 
 export type WalletEvent = EventOf<typeof walletEvents>;

@@ -21,7 +21,8 @@ export {
 export { walletStatement } from './audit/statement.ts';
 export { inWalletOrder } from './customer-debits/order.ts';
 export { createWallet, loadCredits } from './decisions.ts';
-export type { TransactionReason } from './events.ts';
+export { alertStateSchema, type TransactionReason, type WalletEvent } from './events.ts';
+export { expandBalance } from './expansion.ts';
 export {
   atItsWorth,
   type CreditGiver,
@@ -39,6 +40,15 @@ export {
 } from './invoice-credits/decisions.ts';
 export type { EntryDetails } from './ledger/entries.ts';
 export {
+  type AlertingFeature,
+  type BorneMoney,
+  judgeOngoing,
+  type OngoingBalance,
+  ongoingAt,
+  type SeenBalance,
+  spendingOf,
+} from './ongoing/decisions.ts';
+export {
   type CreditsPaid,
   paidIn,
   payWithCredits,
@@ -46,9 +56,11 @@ export {
   whyUnpaid,
 } from './paying/decisions.ts';
 export { transactionTable, walletTable } from './projection.ts';
-export { realTimeBalance } from './queries.ts';
+export { spendableWallet, walletsOf } from './queries.ts';
 export { type CreditsBack, giveBack } from './reversals/give-back.ts';
+export { walletSchema } from './schema.ts';
 export { endOfOrder, endOrder, invoiceOfOrder } from './topups/decisions.ts';
+export { walletView } from './view.ts';
 export { type Wallet, wallet } from './wallet.ts';
 
 /** Books the lots, holds and orders whose instant has come (D23). */

@@ -1,4 +1,4 @@
-import { callRoute, rejection } from '@counterfoil/testkit';
+import { callRoute } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { walletListRoutes } from './list-routes.ts';
@@ -6,50 +6,6 @@ import { walletRoutes } from './routes.ts';
 import { walletWorld } from './test-wallet-world.ts';
 
 const test = suite('lists of wallets');
-
-const ofCustomer = walletListRoutes['GET /customers/wallets'];
-
-test('the wallets of a customer are found by the external id as by the id', async () => {
-  const { request, wallet } = await walletWorld();
-  const { customer_id: id } = await wallet();
-  const byKey = await callRoute(ofCustomer, request(), { query: { lookup_key: 'ada' } });
-  const byId = await callRoute(ofCustomer, request(), { query: { id } });
-  const inPath = await callRoute(walletListRoutes['GET /customers/{id}/wallets'], request(), {
-    params: { id },
-  });
-  assert.equal(byKey, [await wallet()]);
-  assert.equal(byId, byKey);
-  assert.equal(inPath, byKey);
-});
-
-test('with the real-time balance, credits that have expired do not count any more', async () => {
-  const expiry = { initial_credits_expiry_date_utc: '2100-01-01T00:00:00Z' };
-  const { request, world } = await walletWorld(expiry);
-  const query = { lookup_key: 'ada', include_real_time_balance: 'true' };
-  const [before] = await callRoute(ofCustomer, request(), { query });
-  assert.is(before?.credit_balance, '100');
-  assert.is(before && 'real_time_balance' in before && before.real_time_balance, '100');
-  world.now = '2100-01-01T00:00:00.000Z' as typeof world.now;
-  const [after] = await callRoute(ofCustomer, request(), { query });
-  assert.is(after && 'real_time_balance' in after && after.real_time_balance, '0');
-});
-
-test('a customer that is not named, not known or named as two is an error that names the field', async () => {
-  const { request } = await walletWorld();
-  const refused = (query: object): Promise<string> =>
-    callRoute(ofCustomer, request(), { query }).then(
-      () => 'it was taken',
-      (error: Error) => error.message,
-    );
-  assert.match(await refused({}), 'id or lookup_key is required');
-  assert.match(await refused({ lookup_key: 'nobody' }), 'no customer with lookup_key "nobody"');
-  const unknown = callRoute(ofCustomer, request(), {
-    query: { id: 'cust_00000000000000000000000000' },
-  });
-  assert.is((await rejection(unknown)).details?.field, 'id');
-  const two = { id: 'cust_00000000000000000000000000', lookup_key: 'ada' };
-  assert.match(await refused(two), 'lookup_key: names another customer than id');
-});
 
 test('all wallets are listed, in pages and by whether they raise alerts', async () => {
   const { request, wallet } = await walletWorld();

@@ -7,6 +7,7 @@ import {
 } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { customerRecords } from '../customers/index.ts';
+import { featureRecords } from '../features/index.ts';
 import { isWorse } from './alerts.ts';
 import { type AlertState, alertStateSchema, type WalletEvent } from './events.ts';
 import { transactionOf } from './ledger/transaction.ts';
@@ -15,6 +16,10 @@ import { walletView } from './view.ts';
 import { availableIn, type Wallet, type WalletState, wallet } from './wallet.ts';
 
 type AlertType = 'low_credit_balance' | 'auto_topup_stopped';
+type OngoingEvent = Extract<
+  WalletEvent,
+  { type: 'OngoingAlertStateChanged' | 'FeatureAlertStateChanged' }
+>;
 
 /** The alert level of a wallet, with the credits that it follows from. */
 const alertOf = (
@@ -31,9 +36,48 @@ const alertOf = (
   alert_settings,
 });
 
+/** The balance less what is going to be paid, and everything that it follows from. */
+const ongoingAlert = (
+  { data }: OngoingEvent,
+  { credit_balance, alert_settings }: WalletResource,
+) => ({
+  alert_type: 'low_ongoing_balance',
+  state: data.after,
+  available: data.available,
+  current_balance: data.balance,
+  credit_balance,
+  current_period_usage: data.current_period_usage,
+  unpaid_invoices_amount: data.unpaid_invoices_amount,
+  alert_settings,
+});
+
+/** The message about the level of a feature, with the records and the flat fields beside them (D48). */
+const featureAlert = (
+  { data }: Extract<OngoingEvent, { type: 'FeatureAlertStateChanged' }>,
+  shown: WalletResource,
+  embedded: Embedded<Member>,
+): PublicEvent => ({
+  type: 'feature.wallet_balance.alert',
+  resourceId: data.feature_id,
+  body: {
+    alert_type: 'feature_wallet_balance',
+    alert_status: data.after,
+    feature_id: data.feature_id,
+    wallet_id: shown.id,
+    customer_id: shown.customer_id,
+    current_balance: data.balance,
+    credit_balance: shown.credit_balance,
+    available: data.available,
+    wallet: shown,
+    ...embedded,
+  },
+});
+
+type Member = 'customer' | 'feature';
+
 type WalletMessages = (
   change: Change<WalletState, WalletEvent>,
-  embedded: Embedded<'customer'>,
+  embedded: Embedded<Member>,
 ) => readonly PublicEvent[];
 
 /**
@@ -67,6 +111,13 @@ const walletMessages: WalletMessages = ({ event, after }, embedded) => {
       const tail = isWorse(before, level) ? 'dropped' : 'recovered';
       return state(`credit_balance.${tail}`, 'low_credit_balance', level);
     }
+    case 'OngoingAlertStateChanged': {
+      const tail = isWorse(event.data.before, event.data.after) ? 'dropped' : 'recovered';
+      const alert = ongoingAlert(event, shown);
+      return told(`ongoing_balance.${tail}`, { wallet: shown, ...embedded, alert });
+    }
+    case 'FeatureAlertStateChanged':
+      return [featureAlert(event, shown, embedded)];
     case 'AutomaticTopUpStopped':
       // Credits are low and no automatic top-up follows (D29). The level does not change.
       return state('credit_balance.dropped', 'auto_topup_stopped');
@@ -103,6 +154,32 @@ const walletBody = shownBody.extend({
     .meta({ id: 'BalanceAlert' }),
 });
 
+const ongoingBody = shownBody.extend({
+  alert: walletBody.shape.alert
+    .extend({
+      alert_type: z.literal('low_ongoing_balance'),
+      available: z
+        .string()
+        .meta({ description: 'Credits that are left once everything is paid that is owed' }),
+      current_balance: z.string().meta({ description: 'The same in the currency' }),
+      current_period_usage: z.string(),
+      unpaid_invoices_amount: z.string(),
+    })
+    .meta({ id: 'OngoingBalanceAlert' }),
+});
+
+const featureAlertBody = shownBody.extend({
+  alert_type: z.literal('feature_wallet_balance'),
+  alert_status: alertStateSchema,
+  feature_id: z.string(),
+  wallet_id: z.string(),
+  customer_id: z.string(),
+  current_balance: ongoingBody.shape.alert.shape.current_balance,
+  credit_balance: z.string(),
+  available: ongoingBody.shape.alert.shape.available,
+  feature: featureRecords.schema,
+});
+
 const types: PublicEventTypes = {
   'wallet.created': { summary: 'A wallet is created', body: walletBody },
   'wallet.updated': { summary: 'Settings or state of a wallet change', body: walletBody },
@@ -124,9 +201,31 @@ const types: PublicEventTypes = {
     kind: 'entry',
     body: walletBody,
   },
+  'wallet.ongoing_balance.dropped': {
+    summary:
+      'The credits less usage that is not billed and invoices that are not paid reach a more severe alert level',
+    kind: 'entry',
+    body: ongoingBody,
+  },
+  'wallet.ongoing_balance.recovered': {
+    summary:
+      'The credits less usage that is not billed and invoices that are not paid reach a less severe alert level',
+    kind: 'entry',
+    body: ongoingBody,
+  },
+  'feature.wallet_balance.alert': {
+    summary:
+      'The balance of a wallet less what it is going to pay reaches an alert level of a feature',
+    kind: 'entry',
+    body: featureAlertBody,
+  },
 };
 
-/** The public events of wallets, each with the customer of the wallet. */
+/** The public events of wallets, each with the customer of the wallet, and with the feature whose level is told of. */
 export const walletPublicEvents = publicEvents(wallet, walletMessages, types, {
   customer: { record: customerRecords, id: ({ after }) => after?.customer_id },
+  feature: {
+    record: featureRecords,
+    id: ({ event }) => (event.type === 'FeatureAlertStateChanged' ? event.data.feature_id : null),
+  },
 });

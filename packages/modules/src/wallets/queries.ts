@@ -9,11 +9,10 @@ import {
 } from '@counterfoil/engine/define';
 import {
   type CustomerId,
-  decimal,
+  type DecimalText,
   invalidField,
   notFound,
   recordStatusSchema,
-  textOf,
   zeroText,
 } from '@counterfoil/kernel';
 import { customersWith } from '../customers/index.ts';
@@ -22,14 +21,12 @@ import { settledWallet } from './ledger/due.ts';
 import { transactionTable, walletTable } from './projection.ts';
 import type {
   ExpandedTransaction,
-  RealTimeBalance,
   TransactionsQuery,
   TransactionsSearch,
   WalletResource,
   WalletSearch,
 } from './schema.ts';
-import { walletView } from './view.ts';
-import { availableIn, wallet } from './wallet.ts';
+import { availableIn, type Wallet, wallet } from './wallet.ts';
 
 /** One wallet, closed ones included. Throws 404. */
 export async function getWallet(
@@ -42,27 +39,17 @@ export async function getWallet(
 }
 
 /**
- * The wallet as the log has it now, with its real-time balance: the spendable credits. Usage that is not
- * billed yet and invoices that are not paid are not taken off, so both are told as zero. A wallet that is
- * not active has nothing to spend.
+ * A wallet as the log has it now, with the credits that it can spend: the balance less holds. Everything that has ended by now
+ * counts as ended, however late it is booked; a wallet that is not active has nothing to spend. Throws 404.
  */
-export async function realTimeBalance(
-  context: RequestContext,
+export async function spendableWallet(
+  context: Pick<RequestContext, 'load' | 'now'>,
   id: string,
-): Promise<RealTimeBalance> {
+): Promise<{ readonly wallet: Wallet; readonly spendable: DecimalText }> {
   const state = await context.load(wallet, id);
   if (!state) throw notFound('wallet', id);
-  // Everything that has ended by now counts as ended, however late it is booked.
   const credits = availableIn(settledWallet(state, context.now));
-  const spendable = state.wallet_status === 'active' ? credits : zeroText;
-  return {
-    ...walletView(state),
-    real_time_credit_balance: spendable,
-    real_time_balance: textOf(decimal(spendable).times(decimal(state.conversion_rate))),
-    balance_updated_at: context.now,
-    current_period_usage: zeroText,
-    unpaid_invoices_amount: zeroText,
-  };
+  return { wallet: state, spendable: state.wallet_status === 'active' ? credits : zeroText };
 }
 
 /** A page of wallets. Nobody's wallets are found for a customer that does not exist. */

@@ -22,23 +22,16 @@ import {
   unfreezeWallet,
 } from './decisions.ts';
 import type { WalletEvent } from './events.ts';
-import { entryExpansion, expandBalance } from './expansion.ts';
+import { entryExpansion } from './expansion.ts';
 import { type EntryEvent, isEntry, transactionOf } from './ledger/transaction.ts';
 import { transactionTable, walletTable } from './projection.ts';
-import {
-  getWallet,
-  listTransactions,
-  realTimeBalance,
-  searchTransactions,
-  searchWallets,
-} from './queries.ts';
+import { getWallet, listTransactions, searchTransactions, searchWallets } from './queries.ts';
 import {
   createWalletSchema,
   debitSchema,
   expandedTransactionSchema,
   movementSchema,
   onlyKeySchema,
-  realTimeBalanceSchema,
   searchTransactionsSchema,
   searchWalletsSchema,
   topUpSchema,
@@ -133,19 +126,6 @@ export const walletRoutes = {
       const { resource, revision } = await getWallet(context, params.id);
       return withETag(resource, revision);
     },
-  }),
-
-  'GET /wallets/{id}/balance/real-time': route({
-    operationId: 'getWalletBalance',
-    summary: 'Get what a wallet can still pay',
-    description: 'From the log.',
-    tag,
-    status: 200,
-    permission: 'wallet:read',
-    params: idParameters,
-    query: z.object({ expand: expandBalance }),
-    response: realTimeBalanceSchema,
-    handle: (context, { params }) => realTimeBalance(context, params.id),
   }),
 
   'PUT /wallets/{id}': route({

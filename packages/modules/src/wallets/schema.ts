@@ -222,17 +222,6 @@ export const walletSchema = z
   .meta({ id: 'Wallet' });
 export type WalletResource = z.output<typeof walletSchema>;
 
-/** The wallet with the credits that usage and invoices leave of it (specification §10.2). */
-export const realTimeBalanceSchema = walletSchema
-  .extend({
-    real_time_balance: z.string(),
-    real_time_credit_balance: z.string(),
-    balance_updated_at: instantSchema,
-    current_period_usage: z.string(),
-    unpaid_invoices_amount: z.string(),
-  })
-  .meta({ id: 'WalletBalance' });
-
 /** One entry of the ledger on the wire (specification §2.14; D27). */
 export const transactionSchema = z
   .object({
@@ -396,4 +385,3 @@ export const searchTransactionsSchema = z
   })
   .meta({ id: 'WalletTransactionSearch' });
 export type TransactionsSearch = z.output<typeof searchTransactionsSchema>;
-export type RealTimeBalance = z.output<typeof realTimeBalanceSchema>;

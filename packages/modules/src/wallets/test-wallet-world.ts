@@ -2,6 +2,7 @@ import { instantOf, invariant, millisecondsOf } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { customer, customers } from '../customers/index.ts';
+import { spendableWallet } from './queries.ts';
 import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
@@ -34,8 +35,8 @@ export async function walletWorld(body: object = {}) {
       world.now = later(seconds);
     },
     wallet: () => callRoute(walletRoutes['GET /wallets/{id}'], request(), ofWallet),
-    balance: () =>
-      callRoute(walletRoutes['GET /wallets/{id}/balance/real-time'], request(), ofWallet),
+    /** The credits that can be spent. */
+    spendable: async () => (await spendableWallet(request(), id)).spendable,
     entries: async (query: object = {}) => {
       const list = walletRoutes['GET /wallets/{id}/transactions'];
       return (await callRoute(list, request(), { ...ofWallet, query })).items;

@@ -64,6 +64,8 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly wallet_status: WalletStatus;
   readonly allow_multiple: boolean;
   readonly alert_state: AlertState;
+  /** The alert levels of the balance less what is going to be paid: the wallet's own, and those of features that are not `ok`. */
+  readonly ongoing: OngoingAlerts;
   /** Sum of the lots less what is owed; below zero only for POST_PAID. */
   readonly credit_balance: DecimalText;
   /** Unspent credits in draw-down order. */
@@ -78,6 +80,13 @@ export interface Wallet extends RecordStamps, WalletSettings {
   readonly reversals: Reversals;
   /** Number of transactions so far. */
   readonly transactions: number;
+}
+
+/** Alert levels that were last told of. */
+export interface OngoingAlerts {
+  readonly alert_state: AlertState;
+  /** By id of the feature. */
+  readonly features: Readonly<Record<string, AlertState>>;
 }
 
 /** Null before it is created. */
@@ -142,6 +151,7 @@ function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {
       ...createdStamps(event.stamp),
       wallet_status: 'active',
       alert_state: 'ok',
+      ongoing: { alert_state: 'ok', features: {} },
       credit_balance: zeroText,
       holds: [],
       topups: [],
@@ -203,9 +213,22 @@ function evolveWallet(
       return { ...wallet, wallet_status: 'closed' };
     case 'AlertStateChanged':
       return { ...wallet, alert_state: event.data.after };
+    case 'OngoingAlertStateChanged':
+      return { ...wallet, ongoing: { ...wallet.ongoing, alert_state: event.data.after } };
+    case 'FeatureAlertStateChanged':
+      return { ...wallet, ongoing: withFeature(wallet.ongoing, event.data) };
     default:
       return event satisfies never;
   }
+}
+
+/** The levels after that of a feature has changed; one that is `ok` again is not remembered. */
+function withFeature(
+  { features, ...own }: OngoingAlerts,
+  { feature_id, after }: { readonly feature_id: string; readonly after: AlertState },
+): OngoingAlerts {
+  const { [feature_id]: _, ...others } = features;
+  return { ...own, features: after === 'ok' ? others : { ...others, [feature_id]: after } };
 }
 
 function heldBy({

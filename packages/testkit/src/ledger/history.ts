@@ -122,6 +122,9 @@ export const walletTypes = [
   'AlertStateChanged',
 ];
 
+/** Types about what a wallet is going to pay: usage and invoices cause them, and no request to the wallet. */
+export const ongoingTypes = ['OngoingAlertStateChanged', 'FeatureAlertStateChanged'];
+
 /** Types that the log of a customer's debits may hold. */
 export const debitTypes = ['DebitRequested', 'DebitCompleted', 'DebitRefused'];
 

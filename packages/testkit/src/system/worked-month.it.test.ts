@@ -100,10 +100,16 @@ function month(tenant: ClockedTenant, { id, walletId }: { id: string; walletId: 
       let seen = '';
       const look = async () => {
         const shown = await tenant.ok('GET', `/wallets/${walletId}/balance/real-time`);
-        seen = `${shown.credit_balance} ${shown.real_time_credit_balance}`;
-        return seen === `${credits} ${credits}`;
+        seen = `${shown.credit_balance}, ${shown.credits_held} held`;
+        return seen === `${credits}, 0 held`;
       };
       await eventually(look, () => `the wallet has ${seen}, not ${credits}`);
+    },
+    /** The balance of the wallet less what it is going to pay, with the usage and the invoices among that. */
+    async left(): Promise<readonly string[]> {
+      const shown = await tenant.ok('GET', `/wallets/${walletId}/balance/real-time`);
+      const { real_time_balance, current_period_usage, unpaid_invoices_amount } = shown;
+      return [real_time_balance, current_period_usage, unpaid_invoices_amount];
     },
     /** So many calls, a minute between them, and what the usage of the running period costs once all are counted. */
     async use(count: number, from: string): Promise<Answer> {
@@ -141,7 +147,7 @@ test('every figure of its table comes out', async () => {
   const tenant = await onTestClock(stack, 'worked month', day('01-01'));
   await untilUsageIsShown(tenant);
   const { fixed, ...sale } = await sold(tenant);
-  const { invoiceOf, final, pay, untilWalletHas, use } = month(tenant, sale);
+  const { invoiceOf, final, pay, untilWalletHas, left, use } = month(tenant, sale);
 
   const opening = await final('SUBSCRIPTION_CREATE');
   assert.equal(figures(opening), { lines: ['Base 100'], figures: ['10', '0', '9', '99'] });
@@ -150,6 +156,7 @@ test('every figure of its table comes out', async () => {
   await tenant.moveTo(day('01-25'));
   const used = await use(1300, day('01-03'));
   assert.equal([used.exact_amount, used.net_amount], ['23', '22']);
+  assert.equal(await left(), ['-17', '22', '0']);
 
   await tenant.moveTo(day('02-01'));
   assert.is((await invoiceOf('SUBSCRIPTION_CYCLE'))?.invoice_status, 'DRAFT');
@@ -160,7 +167,10 @@ test('every figure of its table comes out', async () => {
     figures: ['12.2', '5', '10.98', '115.78'],
   });
   await untilWalletHas('0');
+  // 22.00 less the discount, and less the 5.00 that the wallet has paid.
+  assert.equal(await left(), ['-14.8', '0', '14.8']);
   await pay(cycle);
+  assert.equal(await left(), ['0', '0', '0']);
 
   const base = cycle.line_items.find(({ display_name }: Answer) => display_name === 'Base');
   const note = await tenant.ok('POST', '/creditnotes', {

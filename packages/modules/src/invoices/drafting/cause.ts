@@ -1,5 +1,10 @@
-import { derivedId, type InvoiceId, type Period } from '@counterfoil/kernel';
-import type { Settled, Settlement, Subscription } from '../../subscriptions/index.ts';
+import { derivedId, type Instant, type InvoiceId, type Period } from '@counterfoil/kernel';
+import {
+  type Settled,
+  type Settlement,
+  type Subscription,
+  waitsForPayment,
+} from '../../subscriptions/index.ts';
 import type { InvoiceCause } from '../events.ts';
 import type { BillingReason, InvoiceType } from '../values.ts';
 
@@ -13,21 +18,29 @@ export const isOfPeriod = ({ reason }: Pick<Settlement, 'reason'>): boolean =>
 export const isBilled = ({ lines }: Pick<Settlement, 'lines'>): boolean =>
   lines.some(({ kind }) => kind !== 'credit');
 
+/** Everything of a subscription that decides whose invoice its settlements go on. It stays as it is. */
+type InvoicedSubscription = Pick<Subscription, 'id' | 'family' | 'cycle' | 'payment_behavior'>;
+
 /**
  * The subscription whose invoice a settlement goes on: its own, but for periods of one that is invoiced with others, which go on
  * that of their parent (E 10.9).
  */
 export const invoicedUnder = (
-  { id, family }: Pick<Subscription, 'id' | 'family'>,
+  { id, family, cycle, payment_behavior }: InvoicedSubscription,
   settlement: Pick<Settlement, 'reason' | 'period_index'>,
 ): string => {
   const isGrouped = family.parent?.relation === 'grouped_invoicing';
-  // Its first period begins with an invoice of its own: it may begin at any time.
-  const isFirst = settlement.reason === 'period_opened' && settlement.period_index === 0;
+  // Its first period begins with an invoice of its own: it may begin at any time. So does the first that is paid for before it is active.
+  const first = waitsForPayment(payment_behavior) ? cycle.first_index : 0;
+  const isFirst = settlement.reason === 'period_opened' && settlement.period_index === first;
   return isGrouped && isOfPeriod(settlement) && !isFirst
     ? (family.parent?.subscription_id ?? id)
     : id;
 };
+
+/** The id of the invoice of the periods that close and open at an instant. */
+export const periodInvoiceId = (under: string, at: Instant): InvoiceId =>
+  derivedId('inv', `${under}\nperiod\n${at}`);
 
 /** The id of the invoice that a settlement goes on: it follows from that, so that there is one. */
 export const invoiceIdOf = (
@@ -35,7 +48,7 @@ export const invoiceIdOf = (
   { settlement_id, at, ...settlement }: Pick<Settlement, 'settlement_id' | 'at' | 'reason'>,
 ): InvoiceId =>
   isOfPeriod(settlement)
-    ? derivedId('inv', `${under}\nperiod\n${at}`)
+    ? periodInvoiceId(under, at)
     : derivedId('inv', `${under}\n${settlement_id}`);
 
 /** Tells whether a settlement goes on the invoice of a cause. */
@@ -74,6 +87,13 @@ export function occasionOf({ settlement, state, closed }: Settled): Occasion {
         invoice_type: 'SUBSCRIPTION',
         waits: false,
         period: spanOf(settlement),
+      };
+    case 'threshold_reached':
+      return {
+        billing_reason: 'AUTO_INVOICE_THRESHOLD',
+        invoice_type: 'SUBSCRIPTION',
+        waits: false,
+        period: { start: startOf(settlement), end: settlement.at },
       };
     case 'line_added':
     case 'line_removed':

@@ -52,7 +52,8 @@ export const settlementsDrafted = (usage: UsageReadings) =>
     },
   });
 
-const causedBy = ({ settlement_id, at, ...settlement }: Settlement) => ({
+/** The part of the cause of an invoice that its settlement tells. */
+export const causedBy = ({ settlement_id, at, ...settlement }: Settlement) => ({
   settlement_id,
   at,
   of_period: isOfPeriod(settlement),
@@ -81,7 +82,10 @@ const shows = ({ lines, invoice_status }: Invoice, settlement: Settlement): bool
   );
 
 /** The settlement with the subscription as it was then: whatever it is by now, the settlement goes where it went. */
-const settledBy = ({ settled }: SettledSubscription, { settlement_id }: Settlement): Settled =>
+export const settledBy = (
+  { settled }: SettledSubscription,
+  { settlement_id }: Settlement,
+): Settled =>
   existing(
     settled.find(({ settlement }) => settlement.settlement_id === settlement_id) ?? null,
     'settlement',

@@ -152,7 +152,10 @@ async function finish(context: WorkContext, planned: Invoice): Promise<void> {
 const dayMilliseconds = 86_400_000;
 
 /** Holds what wallets may pay, one after the other: each may pay what those before it have left. */
-async function withHolds(context: WorkContext, { id, plan, ...planned }: Invoice) {
+export async function withHolds(
+  context: Pick<WorkContext, 'execute'>,
+  { id, plan, ...planned }: Invoice,
+) {
   let figures: InvoiceFigures = figuresIn({ id, plan, ...planned });
   const credits: PayingCredits[] = [];
   const taken: TakenCredits[] = [];

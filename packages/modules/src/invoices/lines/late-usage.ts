@@ -1,11 +1,11 @@
 import type { AskingContext } from '@counterfoil/engine/define';
 import { type Decimal, decimal, textOf, zero, zeroText } from '@counterfoil/kernel';
 import type { RatedSettlement, Settled } from '../../subscriptions/index.ts';
-import { invoicedUnder, invoiceIdOf } from '../drafting/cause.ts';
 import type { InvoiceLine } from '../events.ts';
-import { type Invoice, type InvoiceState, invoice } from '../invoice.ts';
-import { replacementOf } from '../recalculation/replace.ts';
-import type { UnnamedLine } from './line-id.ts';
+import type { Invoice, InvoiceState } from '../invoice.ts';
+import { billedByAmount, byAmountOf } from './billed-before.ts';
+import { invoiceOf } from './invoice-of.ts';
+import { type UnnamedLine, unnamed } from './line-id.ts';
 import { linesOfSettlement } from './settlement-lines.ts';
 
 /** Settlements of usage that are looked at again with each one that follows on them. */
@@ -17,10 +17,12 @@ export interface LateLine {
   readonly settled: Settled;
 }
 
-/** The settlements of usage before and after one. */
+/** The settlements of usage before and after one, without those by amount. */
 export interface UsageAround {
   readonly earlier: readonly Settled[];
   readonly after: readonly Settled[];
+  /** Those by amount, of all periods. */
+  readonly by_amount: readonly Settled[];
 }
 
 type Rate = (settled: Settled) => Promise<RatedSettlement>;
@@ -37,7 +39,7 @@ type Rate = (settled: Settled) => Promise<RatedSettlement>;
 export async function lateLines(
   context: Pick<AskingContext, 'load'>,
   subscription_id: string,
-  { earlier, after }: UsageAround,
+  { earlier, after, by_amount }: UsageAround,
   rate: Rate,
 ): Promise<readonly LateLine[]> {
   if (earlier.length === 0) return [];
@@ -52,7 +54,8 @@ export async function lateLines(
     const { settlement, lines } = settled;
     const rated = await rate(settled);
     const now = linesOfSettlement({ settlement, lines, subscription_id, rated }).filter(isOfUsage);
-    const billed = billedIn(own, later);
+    const before = await billedByAmount(context, byAmountOf(by_amount, settlement));
+    const billed = [...before, ...billedIn(own, later)];
     const gone = vanished(settlement, subscription_id, now, billed);
     late.push(...differences([...now, ...gone], billed).map((line) => ({ line, settled })));
   }
@@ -60,20 +63,6 @@ export async function lateLines(
 }
 
 const isOver = (state: InvoiceState): boolean => state !== null && state.invoice_status !== 'DRAFT';
-
-/** The invoice of a settlement; of one that is void the one that bills it again, where there is one. */
-async function invoiceOf(
-  { load }: Pick<AskingContext, 'load'>,
-  { state, settlement }: Settled,
-): Promise<InvoiceState> {
-  let found = await load(invoice, invoiceIdOf(invoicedUnder(state, settlement), settlement));
-  while (found?.invoice_status === 'VOIDED') {
-    const next: InvoiceState = await load(invoice, replacementOf(found.id));
-    if (next === null) break;
-    found = next;
-  }
-  return found;
-}
 
 /** The lines that have billed usage so far: on its own invoice, and of what came late for it on later ones. */
 const billedIn = (own: Invoice, later: readonly InvoiceState[]): readonly InvoiceLine[] => [
@@ -101,15 +90,7 @@ function vanished(
   const key = keyOf({ subscription_id, subscription_line_item_id: null, period_start });
   const found = billed.find((line) => keyOf(line) === key);
   if (!found || now.some((line) => keyOf(line) === key)) return [];
-  const {
-    id: _id,
-    line_discount: _line,
-    invoice_discount: _whole,
-    credits: _credits,
-    tax: _tax,
-    ...line
-  } = found;
-  return [{ ...line, quantity: zeroText, amount: zeroText }];
+  return [{ ...unnamed(found), quantity: zeroText, amount: zeroText }];
 }
 
 /** The lines of usage as it is now, each less what was billed for the same line and time. */

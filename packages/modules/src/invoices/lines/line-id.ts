@@ -1,8 +1,22 @@
 import { derivedId, type InvoiceId, type InvoiceLineId } from '@counterfoil/kernel';
 import type { BilledLine } from '../amounts.ts';
+import type { InvoiceLine } from '../events.ts';
 
 /** A line before it has its id. */
 export type UnnamedLine = Omit<BilledLine, 'id'>;
+
+/** A line of an invoice without its id, and without what was taken off it and added to it there. */
+export function unnamed(line: InvoiceLine): UnnamedLine {
+  const {
+    id: _id,
+    line_discount: _line,
+    invoice_discount: _whole,
+    credits: _credits,
+    tax: _tax,
+    ...rest
+  } = line;
+  return rest;
+}
 
 /**
  * Gives lines their ids: a line is known by its invoice, its line of the subscription, its kind and the start of its period

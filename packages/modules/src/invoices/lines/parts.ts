@@ -15,7 +15,9 @@ import {
 import type { CouponedLine } from '../coupons.ts';
 import { creditsOnDrafts, hasCharge } from '../credits/of-charge.ts';
 import { belongsTo, invoicedUnder, type SettlementsCause } from '../drafting/cause.ts';
+import type { InvoiceLine } from '../events.ts';
 import type { UsageReading } from '../usage-readings.ts';
+import { billedByAmount, byAmountOf, isByAmount, lessBilled } from './billed-before.ts';
 import { lateLines, lookedBack, type UsageAround } from './late-usage.ts';
 import type { UnnamedLine } from './line-id.ts';
 import { creditLine, linesOfSettlement } from './settlement-lines.ts';
@@ -26,6 +28,8 @@ export interface Part {
   readonly settled: Settled;
   /** Settlements of usage before it, which is looked at again where this one closes a period, and after it. */
   readonly around: UsageAround;
+  /** Settlements of usage of its period by amount before it: it bills the rest. */
+  readonly billed: readonly Settled[];
   /** Credits by which later settlements have given back some of its charges while no invoice of them was final. */
   readonly credits: readonly DividedCredit[];
 }
@@ -85,14 +89,17 @@ function partsIn(
     const { settlement, state } = settled;
     if (!belongsTo(cause, settlement) || !isUnder(state, settlement, cause)) return [];
     const ofUsage = (some: readonly Settled[]) =>
-      some.filter((each) => billsUsage(each.settlement));
+      some.filter((each) => billsUsage(each.settlement) && !isByAmount(each.settlement));
+    const by_amount = all.filter((each) => isByAmount(each.settlement));
     const earlier = isLast(settlement) ? ofUsage(all.slice(0, index)).slice(-lookedBack) : [];
     const after = ofUsage(all.slice(index + 1));
+    const before = all.slice(0, index).filter((each) => isByAmount(each.settlement));
+    const billed = billsUsage(settlement) ? byAmountOf(before, settlement) : [];
     const credits = all
       .slice(index + 1)
       .flatMap((each) => creditsOnDrafts(each.settlement))
       .filter((credit) => hasCharge(settlement, credit));
-    return { subscription, settled, around: { earlier, after }, credits };
+    return { subscription, settled, around: { earlier, after, by_amount }, billed, credits };
   });
 }
 
@@ -146,7 +153,8 @@ export async function linesOfParts(
   };
   const lines: PartLine[] = [];
   for (const part of parts) {
-    lines.push(...linesIn(part, await rate(part.settled)));
+    const billed = await billedByAmount(context, part.billed);
+    lines.push(...linesIn(part, await rate(part.settled), billed));
     for (const { line, settled } of await lateLines(
       context,
       part.subscription.id,
@@ -165,11 +173,14 @@ const isOfUsage = ({ kind }: Settled['settlement']['lines'][number]): boolean =>
 function linesIn(
   { settled, subscription, credits }: Part,
   rated: RatedSettlement,
+  billed: readonly InvoiceLine[],
 ): readonly PartLine[] {
   const { settlement, lines } = settled;
   const placed = { lines, subscription_id: subscription.id };
   const back = credits.map(({ credit, beyond }) => creditLine(placed, credit, beyond));
-  return [...linesOfSettlement({ ...placed, settlement, rated }), ...back].map((line) => ({
+  const all = linesOfSettlement({ ...placed, settlement, rated });
+  const own = lessBilled(all, billed, isLast(settlement));
+  return [...own, ...back].map((line) => ({
     line,
     of: placeOf(line, settled),
     explanation: explanationOf(line, rated),

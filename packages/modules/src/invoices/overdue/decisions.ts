@@ -9,13 +9,17 @@ type SubscriptionConfig = SettingValue<'subscription_config'>;
 /**
  * Notes that an invoice was not paid by its due date, once (E 15.7 B), and when its subscription ends if that stays so (E 10.11).
  * No event before then, and none once it was paid.
+ *
+ * @param isAwaited true where a subscription waits for its payment: that ends in any case
  */
 export const fallOverdue =
-  (config: SubscriptionConfig): InvoiceDecision =>
+  (config: SubscriptionConfig, isAwaited: boolean): InvoiceDecision =>
   (state, at) => {
     const due = fallsOverdueAt(state);
     if (state === null || due === null || due > at) return [];
-    const ends_subscription_at = endOfGrace(state, due, config);
+    const ends_subscription_at = isAwaited
+      ? shiftedBy(due, config.incomplete_expiry_days * dayMilliseconds)
+      : endOfGrace(state, due, config);
     return [{ type: 'FellOverdue', data: { at: due, ends_subscription_at } }];
   };
 

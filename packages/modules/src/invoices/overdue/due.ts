@@ -2,6 +2,7 @@ import { dueWork, type WorkContext } from '@counterfoil/engine/define';
 import { Problem } from '@counterfoil/kernel';
 import { settingOf } from '../../settings/index.ts';
 import { cancelSubscription, subscription } from '../../subscriptions/index.ts';
+import { awaitedBy, voidUnpaidOpening } from '../first-payment/settle.ts';
 import { invoice } from '../invoice.ts';
 import { invoiceTable } from '../projection.ts';
 import { fallOverdue, noteSubscriptionEnded } from './decisions.ts';
@@ -14,11 +15,19 @@ export const overdueInvoices = dueWork({
   column: 'falls_overdue_at',
   run: async (context, id) =>
     context.execute(invoice, id, {
-      prepare: async () => fallOverdue(await settingOf(context, 'subscription_config')),
+      prepare: async () => {
+        const config = await settingOf(context, 'subscription_config');
+        const state = await context.load(invoice, id);
+        const awaiting = state && (await awaitedBy(context, state));
+        return fallOverdue(config, awaiting?.subscription_status === 'incomplete');
+      },
     }),
 });
 
-/** Ends the subscriptions of invoices that nobody has paid in time, where that was set when they fell overdue (E 10.11). */
+/**
+ * Ends the subscriptions of invoices that nobody has paid in time, where that was set when they fell overdue (E 10.11). The opening invoice
+ * of one that waits for its first payment becomes void, which ends it (ADR 47).
+ */
 export const unpaidSubscriptions = dueWork({
   name: 'subscriptions that are not paid for',
   table: invoiceTable,
@@ -27,6 +36,10 @@ export const unpaidSubscriptions = dueWork({
     const state = await context.load(invoice, id);
     const end = endsSubscriptionAt(state);
     if (end === null || end > context.now || !state?.subscription_id) return;
+    if (await awaitedBy(context, state)) {
+      await context.execute(invoice, id, voidUnpaidOpening(id));
+      return;
+    }
     await endUnpaid(context, state.subscription_id);
     await context.execute(invoice, id, noteSubscriptionEnded());
   },

@@ -13,14 +13,15 @@ import {
   isInherited,
   nextStep,
   type Subscription,
-  settledOf,
   subscription,
 } from '../../subscriptions/index.ts';
 import { computed, isFreeFor } from '../computing.ts';
 import { isBilled } from '../drafting/cause.ts';
 import { draftOfSettled } from '../drafting/draft.ts';
+import { causedBy, settledBy } from '../drafting/reactions.ts';
 import type { InvoiceEvent } from '../events.ts';
 import { type InvoiceState, invoice } from '../invoice.ts';
+import { settledFor } from '../lines/parts.ts';
 import type { InvoiceResource } from '../schema.ts';
 import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 import { invoiceView } from '../view.ts';
@@ -46,17 +47,13 @@ export async function previewed(
   );
   const after = afterwards(context, coming);
   const first = (coming.get(root.id) ?? []).flatMap((event) =>
-    event.type === 'SettlementRecorded' && isBilled(event.data) ? [event.data.settlement_id] : [],
+    event.type === 'SettlementRecorded' && isBilled(event.data) ? [event.data] : [],
   )[0];
-  const { settled: all } = await settledOf(
-    after,
-    root.id,
-    ({ settlement_id }) => settlement_id === first,
-  );
-  const [settled] = all;
-  if (!settled) {
+  if (!first) {
     throw invalidOperation(`Nothing is billed for ${root.id} by ${at}.`, { reason: 'ended' });
   }
+  const reading = await settledFor(after, root.id, causedBy(first));
+  const settled = settledBy(reading, first);
   const id = derivedId('inv', `${root.id}\npreview\n${at}`);
   const draft = await draftOfSettled(context, id, {
     root,
@@ -64,7 +61,8 @@ export async function previewed(
     at: settled.settlement.at,
     billing_sequence: null,
   });
-  const figures = await computed(after, draft, () => usage.atOnce(after), isFreeFor(context, id));
+  const read = () => usage.atOnce(after);
+  const figures = await computed(after, draft, read, isFreeFor(context, id), reading);
   const events: readonly InvoiceEvent[] = [
     { type: 'InvoiceDrafted', data: draft },
     { type: 'InvoiceComputed', data: { ...figures, plan: null } },

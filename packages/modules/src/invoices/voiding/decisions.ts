@@ -2,7 +2,7 @@ import { type DecimalText, decimal, invalidOperation, textOf, zero } from '@coun
 import { existingInvoice, type InvoiceDecision } from '../decisions.ts';
 import { assertNotFinalizing } from '../editing/decisions.ts';
 import type { TakenCredits } from '../events.ts';
-import { type Invoice, paymentStatusOf } from '../invoice.ts';
+import { type Invoice, isPaymentUnderWay, paymentStatusOf } from '../invoice.ts';
 import { assertPurchaseOpen } from '../settling/notes.ts';
 import { creditsOn, moneyOn } from '../settling/payments.ts';
 
@@ -65,7 +65,7 @@ function assertVoidable(invoice: Invoice): void {
       { reason: 'refunded', payment_status },
     );
   }
-  if (payment_status === 'INITIATED' || payment_status === 'PROCESSING') {
+  if (isPaymentUnderWay(invoice)) {
     throw invalidOperation(
       `A payment of invoice ${id} is under way. Void the invoice when that has come or failed.`,
       { reason: 'payment_under_way', payment_status },

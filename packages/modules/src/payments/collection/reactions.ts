@@ -4,7 +4,13 @@ import {
   reaction,
   where,
 } from '@counterfoil/engine/define';
-import { derivedId, existing, type PaymentId, zeroText } from '@counterfoil/kernel';
+import {
+  type DecimalText,
+  derivedId,
+  existing,
+  type PaymentId,
+  zeroText,
+} from '@counterfoil/kernel';
 import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
 import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
@@ -186,6 +192,15 @@ const createOnce =
 
 /** POST_PAID wallets of one customer and currency that a round looks at. */
 const walletsRead = 50;
+
+/** Money that the customer's wallets would leave of an invoice, were it collected now. */
+export async function restAfterWallets(
+  context: Pick<RequestContext, 'read' | 'load' | 'now'>,
+  owing: Invoice,
+): Promise<DecimalText> {
+  const wallets = await walletsOf(context, owing);
+  return restOf(owing, walletPayments(owing, wallets, 1, context.now));
+}
 
 /** The customer's wallets that may pay for an invoice, as the log has them. */
 async function walletsOf(

@@ -83,6 +83,8 @@ class Reading {
         lines: new Map(this.lines),
       });
     }
+    // What was billed by amount is billed again with its period, less what it was.
+    if (settlement.reason === 'threshold_reached') return;
     this.#billed.push(...billedIn(settlement.lines, this.lines));
   }
 }

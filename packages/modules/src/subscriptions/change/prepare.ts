@@ -31,7 +31,10 @@ export async function preparePlanChange(
     timezone: current.timezone,
     proration_behavior: proration,
     collection_method: current.collection_method,
-    payment_behavior: current.payment_behavior,
+    // The condition of a first payment holds once: what was paid for, or is, goes on.
+    payment_behavior:
+      current.subscription_status === 'trialing' ? current.payment_behavior : 'default_active',
+    auto_invoice_threshold: current.auto_invoice_threshold,
     payment_terms: current.payment_terms,
     gateway_payment_method_id: current.gateway_payment_method_id,
     lookup_key: current.lookup_key,

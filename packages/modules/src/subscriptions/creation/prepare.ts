@@ -20,7 +20,8 @@ import { familyOf } from '../families/prepare.ts';
 import { ownGrants } from '../grants/grant.ts';
 import type { PhaseData } from '../phases/phase.ts';
 import { orderedPhases, type PhaseHost, spanOfPhases } from '../phases/prepare.ts';
-import type { CreateSubscription } from '../schema.ts';
+import { type CreateSubscription, isNothing } from '../schema.ts';
+import { thresholdOf } from '../thresholds/threshold.ts';
 import { behaviorsOf } from '../values.ts';
 import { creditsOf } from './offered.ts';
 import { type Order, trialDaysOf } from './order.ts';
@@ -56,7 +57,8 @@ export async function prepareOrder(
     body,
     entitlements,
   );
-  assertOneKind(commitment, [...lines, ...addons.flatMap((addon) => addon.lines)]);
+  const allLines = [...lines, ...addons.flatMap((addon) => addon.lines)];
+  assertOneKind(commitment, allLines);
   return {
     id,
     is_draft: body.subscription_status === 'draft',
@@ -97,6 +99,11 @@ export async function prepareOrder(
     addons,
     phases,
     commitment,
+    auto_invoice_threshold: thresholdOf(body.auto_invoice_threshold, {
+      currency: body.currency,
+      isAlone: isNothing(body.inheritance),
+      isCommitted: commitment !== null || allLines.some((line) => line.commitment !== null),
+    }),
   };
 }
 

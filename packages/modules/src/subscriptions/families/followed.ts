@@ -9,6 +9,7 @@ export const followedTypes = [
   'SubscriptionDeleted',
   'TrialMoved',
   'TrialEnded',
+  'FirstPaymentMade',
   'PeriodOpened',
   'PeriodClosed',
   'PauseStarted',

@@ -128,7 +128,8 @@ export function termsOf(current: Subscription, at: Instant): CreatedData {
     trial_days,
     proration_behavior: current.proration_behavior,
     collection_method: current.collection_method,
-    payment_behavior: current.payment_behavior,
+    // Whoever joins one that is paid for waits for nothing.
+    payment_behavior: isOnTrial ? current.payment_behavior : 'default_active',
     payment_terms: current.payment_terms,
     gateway_payment_method_id: null,
     lines: [],
@@ -136,6 +137,7 @@ export function termsOf(current: Subscription, at: Instant): CreatedData {
     grants: [],
     addons: [],
     commitment: null,
+    auto_invoice_threshold: null,
     tax_associations: [],
     coupons: [],
     phases: [],

@@ -103,6 +103,9 @@ const changedResourcesSchema = z.object({
       current_period_end: instantSchema.optional(),
     }),
   ),
+  invoices: z
+    .array(z.object({ id: z.string(), action: z.enum(['created']), status: z.string() }))
+    .optional(),
   coupon_associations: z
     .array(z.object({ id: z.string(), coupon_id: z.string(), change_action: changeActionSchema }))
     .optional(),

@@ -32,7 +32,7 @@ interface ToCome {
  */
 export function endedSchedules(
   { cancellation, plan_change }: ToCome,
-  cause: 'request' | 'schedule' | 'end_date' | 'plan_change',
+  cause: 'request' | 'schedule' | 'end_date' | 'plan_change' | 'unpaid',
   at: Instant,
 ): EndedSchedule[] {
   const ended = (schedule_id: ScheduleId, isExecuted: boolean): EndedSchedule => ({

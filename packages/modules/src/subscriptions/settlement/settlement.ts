@@ -94,6 +94,7 @@ export const settlementReasons = [
   'plan_changed',
   'pause_ended',
   'plan_synced',
+  'threshold_reached',
 ] as const;
 export type SettlementReason = (typeof settlementReasons)[number];
 

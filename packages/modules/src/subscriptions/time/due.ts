@@ -9,6 +9,7 @@ import type { Addon } from '../addons/association.ts';
 import type { CarriedOver } from '../change/carried-over.ts';
 import { carriedAddonId, withPartsOf } from '../change/carried-parts.ts';
 import { datedAt, startOfChange } from '../change/start.ts';
+import { withNothingToPay } from '../condition.ts';
 import type { CreatedData, SubscriptionEvent } from '../events.ts';
 import { familyAfterChange } from '../families/family.ts';
 import {
@@ -134,25 +135,19 @@ function closing(subscription: Subscription): readonly SubscriptionEvent[] {
 /** The start of a period, with what is charged for it in advance. */
 function opening(subscription: Subscription, period: Period): readonly SubscriptionEvent[] {
   const { follows } = subscription;
-  if (follows !== undefined && period.index === 0) {
-    const cause = { reason: 'plan_changed', period_index: 0 } as const;
-    return [
-      { type: 'PeriodOpened', data: period },
-      ...settled(subscription, cause, period.start, follows.lines),
-    ];
-  }
-  const lines = openingLines(
-    linesOf(subscription, subscription.end_date),
-    settlementContext(subscription, period),
-  );
+  const isFollowing = follows !== undefined && period.index === 0;
+  const lines = isFollowing
+    ? follows.lines
+    : openingLines(
+        linesOf(subscription, subscription.end_date),
+        settlementContext(subscription, period),
+      );
+  const reason = isFollowing ? 'plan_changed' : 'period_opened';
+  const cause = { reason, period_index: period.index } as const;
   return [
     { type: 'PeriodOpened', data: period },
-    ...settled(
-      subscription,
-      { reason: 'period_opened', period_index: period.index },
-      period.start,
-      lines,
-    ),
+    ...settled(subscription, cause, period.start, lines),
+    ...withNothingToPay(subscription, period.start, lines),
   ];
 }
 
@@ -331,7 +326,7 @@ export interface Ending {
   /** True where usage and charges in arrears up to the end are not billed any more. */
   readonly skips_arrears: boolean;
   readonly reason: string | null;
-  readonly cause: 'request' | 'schedule' | 'end_date';
+  readonly cause: 'request' | 'schedule' | 'end_date' | 'unpaid';
 }
 
 /**
@@ -364,9 +359,12 @@ function endedEvents(
     skips_arrears: skips_arrears || isClosedFor(subscription, at),
   };
   const settlement = { reason: 'cancelled', period_index: period?.index ?? null } as const;
+  // What was never paid for is not billed, and its invoice becomes void (ADR 47).
+  const isUnpaid = subscription.subscription_status === 'incomplete';
+  const owed = isUnpaid ? [] : cancellationLines(lines, context, settling);
   return [
     ...closedAt(subscription, at),
-    ...settled(subscription, settlement, at, cancellationLines(lines, context, settling)),
+    ...settled(subscription, settlement, at, owed),
     cancelledAt(subscription, at, { cause, reason }),
   ];
 }

@@ -64,7 +64,23 @@ function isBefore(left: Step, right: Step): boolean {
 }
 
 /** The things of each kind that are the next of their kind. */
-const stepsOf = (subscription: Subscription): readonly Step[] => [
+const stepsOf = (subscription: Subscription): readonly Step[] =>
+  subscription.subscription_status === 'incomplete'
+    ? unpaidSteps(subscription)
+    : livingSteps(subscription);
+
+/**
+ * A subscription that waits for its first payment opens its first period, after that of a trial, and ends. Everything else comes when
+ * it is paid, each at its instant (ADR 47).
+ */
+const unpaidSteps = (subscription: Subscription): readonly Step[] => [
+  ...(subscription.awaits === null
+    ? [...periodEnd(subscription), ...periodStart(subscription)]
+    : []),
+  ...end(subscription),
+];
+
+const livingSteps = (subscription: Subscription): readonly Step[] => [
   ...pauseSteps(subscription),
   ...trialEnd(subscription),
   ...periodEnd(subscription),

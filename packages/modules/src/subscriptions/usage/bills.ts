@@ -28,7 +28,10 @@ export async function pastBills(context: AskingContext, id: string): Promise<rea
   const bills: Bill[] = [];
   for await (const event of context.history(subscription, id)) {
     for (const line of linesBegunBy(event)) lines.set(line.id, line);
-    if (event.type === 'SettlementRecorded') bills.push(billOf(lines, event.data.lines));
+    // What was billed by amount is billed again with its period, less what it was.
+    if (event.type === 'SettlementRecorded' && event.data.reason !== 'threshold_reached') {
+      bills.push(billOf(lines, event.data.lines));
+    }
   }
   return bills.filter(({ usage, held }) => usage.length + held.length > 0);
 }

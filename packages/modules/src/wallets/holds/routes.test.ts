@@ -73,13 +73,13 @@ test('holds whose time is over do not stop a wallet from being terminated', asyn
   assert.is((await terminate()).wallet_status, 'closed');
 });
 
-test('a hold whose time is over does not lower the real-time balance, booked or not', async () => {
-  const { hold, balance, pass, later } = await walletWith100();
+test('a hold whose time is over does not lower what can be spent, booked or not', async () => {
+  const { hold, spendable, wallet, pass, later } = await walletWith100();
   await hold({ credits: '10', expires_at: later(60) });
-  assert.is((await balance()).real_time_credit_balance, '90');
+  assert.is(await spendable(), '90');
   pass(120);
-  assert.is((await balance()).real_time_credit_balance, '100');
-  assert.is((await balance()).credits_held, '10', 'it is not booked yet');
+  assert.is(await spendable(), '100');
+  assert.is((await wallet()).credits_held, '10', 'it is not booked yet');
 });
 
 test('a hold of no wallet is not found', async () => {

@@ -10,7 +10,7 @@ import { availableIn, type Wallet } from '../wallet.ts';
 import { hasAutomaticOrder, isLow } from './topups.ts';
 
 /** An occasion that is not a change of what can be spent. */
-type NamedCause = Exclude<Occasion['cause'], 'change'>;
+type NamedCause = Exclude<Occasion['cause'], 'change' | 'ongoing'>;
 
 /**
  * The consequences of an operation: the alert state is judged, the wallet tops itself up where the
@@ -68,15 +68,17 @@ function occasionOf(events: readonly WalletEvent[], cause: NamedCause | null): O
  * The automatic top-up of a wallet: whenever what can be spent is at the threshold or below, and after a
  * refused debit whatever the threshold says. None while another waits for its payment, nor of a wallet that is
  * frozen (ADR 11).
+ *
+ * @param available the credits that are held against the threshold
  */
-function automaticEvents(
+export function automaticEvents(
   wallet: Wallet,
   occasion: Occasion | null,
   at: Instant,
+  available = availableIn(wallet),
 ): readonly WalletEvent[] {
   const { auto_topup: settings, automatic, wallet_status } = wallet;
   if (!occasion || !settings?.enabled || wallet_status !== 'active') return [];
-  const available = availableIn(wallet);
   const isWanted = occasion.cause === 'refused_debit' || isLow(settings, available);
   if (!isWanted || hasAutomaticOrder(wallet)) return [];
   const day = at.slice(0, 'YYYY-MM-DD'.length);

@@ -1,4 +1,11 @@
-import { engineTypes, groupsOf, type History, type HistoryEvent, walletTypes } from '../history.ts';
+import {
+  engineTypes,
+  groupsOf,
+  type History,
+  type HistoryEvent,
+  ongoingTypes,
+  walletTypes,
+} from '../history.ts';
 import { creditsOf } from '../units.ts';
 import { checker, must } from './fault.ts';
 import { Replay } from './replay.ts';
@@ -30,7 +37,7 @@ export const checkStates = checker('I9', (history: History) => {
 function assertAllowed(replay: Replay, event: HistoryEvent): void {
   const { type, data } = event;
   if (engineTypes.includes(type)) return;
-  must(walletTypes.includes(type), event, `nobody knows ${type}`);
+  must([...walletTypes, ...ongoingTypes].includes(type), event, `nobody knows ${type}`);
   must(replay.status !== 'closed', event, `${type} on a closed wallet`);
   const isFirst = event.revision === 0;
   must(isFirst === (type === 'WalletCreated'), event, `${type} is not in its place`);
@@ -57,8 +64,9 @@ function assertAllowed(replay: Replay, event: HistoryEvent): void {
     must(isActive, event, 'a wallet that is not active tops itself up');
     const { threshold, enabled } = replay.autoTopUp ?? {};
     const isNew = !data.requested;
-    const isRefused = data.automatic.cause === 'refused_debit';
-    const isLow = enabled && (isRefused || replay.spendable() <= creditsOf(threshold));
+    // What is owed, or was refused, is nothing that the ledger of a wallet shows.
+    const isFor = ['refused_debit', 'ongoing'].includes(data.automatic.cause);
+    const isLow = enabled && (isFor || replay.spendable() <= creditsOf(threshold));
     must(!isNew || isLow, event, 'tops itself up without need');
     must(!isNew || !replay.isWaiting(), event, 'orders twice');
     const { day, number } = data.automatic;

@@ -14,16 +14,28 @@ import {
   type StoredEvent,
   systemContext,
 } from '@counterfoil/engine';
-import type { EnvironmentId } from '@counterfoil/kernel';
 import {
+  type DecimalText,
+  type EnvironmentId,
+  type FeatureId,
+  invariant,
+} from '@counterfoil/kernel';
+import {
+  type AlertingFeature,
   beginInstallation,
   couponRedemptions,
   installation,
   installationId,
   installationPlace,
+  judgeOngoing,
   settleInvoices,
   settleRedemptions,
+  spendingOf,
+  wallet,
 } from '@counterfoil/modules';
+
+type AlertSettings = AlertingFeature['alert_settings'];
+
 import { disableEndpoint, reportExhausted } from '../../../../webhooks/src/endpoint/decisions.ts';
 import { webhookEndpoint } from '../../../../webhooks/src/endpoint/endpoint.ts';
 import { type Stack, startStack, type TestTenant } from '../../stack.ts';
@@ -64,6 +76,7 @@ async function tellStories(stack: Stack): Promise<void> {
     const options = { name: `golden-${type}`, clients: 1, unit: 4, lead: 100 };
     await runScenario(client, fullScenario(type), options);
   }
+  await lowerBalance(stack, tenant, own);
   await reportFailures(stack, tenant, own);
   await settle(stack, tenant, own);
   await begin(stack);
@@ -75,6 +88,28 @@ async function refuseDebit(tenant: TestTenant, own: Records): Promise<void> {
   const { customer_id } = await tenant.ok('GET', `/wallets/${await own.make('wallet')}`);
   const body = { currency: 'usd', amount: '1000' };
   await tenant.call('POST', `/customers/${customer_id}/debit`, body);
+}
+
+/** Judges a balance that usage has lowered, as a look at it does. */
+async function lowerBalance(stack: Stack, tenant: TestTenant, own: Records): Promise<void> {
+  const below = { threshold: '5', condition: 'below' } as const;
+  const alert_settings = { alert_enabled: true, critical: below } as unknown as AlertSettings;
+  const { id } = await tenant.ok('POST', '/wallets', {
+    ...{ customer_id: await own.make('cust'), currency: 'chf', alert_settings },
+    initial_credits_to_load: '10',
+  });
+  const streams = createStreams({ store: stack.store, aggregates });
+  const context = systemContext(streams, { ...tenant, correlationId: 'golden' });
+  const state = await context.load(wallet, id);
+  invariant(state, 'the wallet was made');
+  const feature_id = (await own.make('feat')) as FeatureId;
+  const figure = (text: string) => text as DecimalText;
+  const seen = {
+    ...{ current_period_usage: figure('7'), unpaid_invoices_amount: figure('1') },
+    ...{ held: figure('0'), spending: spendingOf(state), position: '1' },
+    features: [{ feature_id, alert_settings }],
+  };
+  await context.execute(wallet, id, judgeOngoing(id, seen));
 }
 
 /** Reports failures of an endpoint as the worker does: no request can do that. */

@@ -1,0 +1,324 @@
+import { arrayText, type FillSession, type RecordChange } from '@counterfoil/engine/define';
+import { type FeatureRecord, feature } from '../../features/index.ts';
+import { type WalletEvent, wallet } from '../../wallets/index.ts';
+import { type PaidUsageEvent, paidUsage } from './paid-usage.ts';
+
+/** The table of customers with prepaid wallets, with marks on those whose balance may have changed. */
+export const watchedBalances = 'watched_balance';
+
+/** The columns of the tables that readers see. */
+export interface BalanceTables {
+  /** Customers with prepaid wallets. */
+  watched_balance: { readonly id: string; readonly environment: number; readonly wanted: boolean };
+  /** These wallets. */
+  watched_wallet: {
+    readonly id: string;
+    readonly environment: number;
+    readonly customer_id: string;
+  };
+  /** Features that tell when a balance reaches a level. */
+  alerting_feature: { readonly environment: number; readonly feature_id: string };
+}
+
+export const balanceRelations = [watchedBalances, 'watched_wallet', 'alerting_feature'] as const;
+
+/** The statements that make the tables in a schema. */
+export const createBalanceTables = (schema: string): readonly string[] => [
+  `create table ${schema}.${watchedBalances} (
+     id text collate "C" primary key,
+     tenant_id text collate "C" not null,
+     environment_id text collate "C" not null,
+     environment integer not null,
+     -- Whether a wallet of the customer has alerts or automatic top-up.
+     wanted boolean not null,
+     marked_at timestamptz,
+     causes bigint not null)`,
+  `create index on ${schema}.${watchedBalances} (marked_at) where marked_at is not null`,
+  `create index on ${schema}.${watchedBalances} (environment)`,
+  `create table ${schema}.watched_wallet (
+     id text collate "C" primary key,
+     environment integer not null,
+     customer_id text collate "C" not null,
+     alerts boolean not null,
+     tops_up boolean not null)`,
+  `create index on ${schema}.watched_wallet (customer_id)`,
+  `create table ${schema}.paid_usage (
+     subscription_id text collate "C" not null,
+     customer_id text collate "C" not null,
+     payer_id text collate "C" not null,
+     primary key (customer_id, payer_id, subscription_id))`,
+  `create table ${schema}.alerting_feature (
+     environment integer not null,
+     feature_id text collate "C" not null,
+     primary key (environment, feature_id))`,
+];
+
+/** The contents of the tables but for the marks, which come and go. */
+export const comparedBalances = {
+  watched_balance: (schema: string) =>
+    `select id, tenant_id, environment_id, wanted from ${schema}.${watchedBalances}`,
+  watched_wallet: (schema: string) =>
+    `select id, customer_id, alerts, tops_up from ${schema}.watched_wallet`,
+  paid_usage: (schema: string) =>
+    `select subscription_id, customer_id, payer_id from ${schema}.paid_usage`,
+  alerting_feature: (schema: string) =>
+    `select environment_id, feature_id
+       from ${schema}.alerting_feature as own
+       join ${schema}.environment on environment.number = own.environment`,
+};
+
+/** The records whose events say whose balance is looked at. */
+export const balanceRecords = [wallet, feature, paidUsage] as const;
+
+/** Tells whether a change is of a record that balances follow from: it has no part in what usage counts as. */
+export const isOfBalances = ({ event }: RecordChange): boolean =>
+  balanceRecords.some(({ name }) => name === event.aggregate);
+
+/** The customers of wallets and usage of one batch whose balances may have changed. */
+interface Touched {
+  readonly customers: Set<string>;
+  readonly wallets: Set<string>;
+}
+
+/**
+ * The customers whose balances somebody wants to hear of, as the log says, in the session that fills the tables. Where nobody does, neither
+ * usage nor wallets cost anything: which customers these are is kept in memory.
+ */
+export class WatchedBalances {
+  readonly #session: FillSession;
+  /** Null before it is read. */
+  #wanted: { readonly customers: Set<string>; readonly environments: Set<number> } | null = null;
+  readonly #touched: Touched = { customers: new Set(), wallets: new Set() };
+
+  constructor(session: FillSession) {
+    this.#session = session;
+  }
+
+  forget(): void {
+    this.#wanted = null;
+    this.#touched.customers.clear();
+    this.#touched.wallets.clear();
+  }
+
+  /** Follows a wallet, a feature, or who pays for whom. */
+  async follow({ event, ...place }: RecordChange, environment: number): Promise<void> {
+    const id = event.aggregate_id;
+    switch (event.aggregate) {
+      case wallet.name:
+        return await this.#followWallet(id, event as unknown as WalletEvent, {
+          ...place,
+          environment,
+        });
+      case feature.name:
+        return await this.#followFeature(id, event as unknown as FeatureChange, environment);
+      default:
+        return await this.#followPaidUsage(id, event as unknown as PaidUsageEvent);
+    }
+  }
+
+  /** Usage of accounts has come, or counts no more: a reason to look at the balances of who used it, and of who pays for that. */
+  async touch(accounts: Iterable<string>): Promise<void> {
+    if (await this.#isIdle()) return;
+    const { query, schema } = this.#session;
+    const { rows } = await query<{ id: string }>(
+      `with used as (select distinct customer_id from ${schema}.account
+                      where number = any($1::bigint[]) and customer_id is not null)
+       select customer_id as id from used
+        union select payer_id from ${schema}.paid_usage join used using (customer_id)`,
+      [arrayText([...new Set(accounts)])],
+    );
+    for (const { id } of rows) this.#touched.customers.add(id);
+  }
+
+  /** Customers may have taken over usage that waited for them. */
+  async customersChanged(ids: readonly string[]): Promise<void> {
+    if (await this.#isIdle()) return;
+    for (const id of ids) this.#touched.customers.add(id);
+  }
+
+  /** Marks the customers that the batch was about, at its end. */
+  async mark(): Promise<void> {
+    const { customers, wallets } = this.#touched;
+    if (customers.size + wallets.size === 0) return;
+    const wanted = await this.#load();
+    const { query, schema } = this.#session;
+    await query(
+      `update ${schema}.${watchedBalances} set marked_at = coalesce(marked_at, now()), causes = causes + 1
+        where (wanted or environment = any($1::int[]))
+          and id in (select unnest($2::text[])
+                      union all select customer_id from ${schema}.watched_wallet
+                                 where id = any($3::text[]))`,
+      [
+        arrayText([...wanted.environments].map(String)),
+        arrayText([...customers]),
+        arrayText([...wallets]),
+      ],
+    );
+    customers.clear();
+    wallets.clear();
+  }
+
+  async #followWallet(id: string, event: WalletEvent, place: Place): Promise<void> {
+    switch (event.type) {
+      case 'WalletCreated':
+        return event.data.wallet_type === 'PRE_PAID'
+          ? await this.#open(id, event.data, place)
+          : undefined;
+      case 'WalletSettingsChanged': {
+        const { alert_settings, auto_topup, config, priority } = event.data;
+        const changed = [alert_settings, auto_topup, config, priority];
+        if (changed.every((each) => each === undefined)) return;
+        await this.#session.query(
+          `update ${this.#session.schema}.watched_wallet
+              set alerts = coalesce($2, alerts), tops_up = coalesce($3, tops_up) where id = $1`,
+          [
+            id,
+            alert_settings === undefined ? null : isOn(alert_settings?.alert_enabled),
+            auto_topup === undefined ? null : isOn(auto_topup?.enabled),
+          ],
+        );
+        // A level that nothing watches any more is told of as left.
+        return await this.#review(id);
+      }
+      case 'WalletClosed':
+        await this.#review(id);
+        await this.#session.query(
+          `delete from ${this.#session.schema}.watched_wallet where id = $1`,
+          [id],
+        );
+        return;
+      // They change nothing that can be spent, and an order is not made again by its own end (ADR 11).
+      case 'TopUpRequested':
+      case 'TopUpFailed':
+      case 'AutomaticTopUpStopped':
+      case 'AlertStateChanged':
+      case 'OngoingAlertStateChanged':
+      case 'FeatureAlertStateChanged':
+      case 'BulkRecorded':
+        return;
+      case 'HoldChanged':
+      case 'HoldReleased':
+      case 'WalletFrozen':
+      case 'WalletUnfrozen':
+        if (!(await this.#isIdle())) this.#touched.wallets.add(id);
+        return;
+      case 'CreditsLoaded':
+      case 'CreditsDebited':
+      case 'CreditsExpired':
+      case 'CreditsHeld':
+      case 'HoldCaptured':
+      case 'DebitReversed': {
+        const { customers, environments } = await this.#load();
+        const { customer_id } = event.data;
+        if (!customers.has(customer_id) && !environments.has(place.environment)) return;
+        this.#touched.customers.add(customer_id);
+        return;
+      }
+      default:
+        event satisfies never;
+    }
+  }
+
+  async #isIdle(): Promise<boolean> {
+    const { customers, environments } = await this.#load();
+    return customers.size === 0 && environments.size === 0;
+  }
+
+  async #open(
+    id: string,
+    { customer_id, alert_settings, auto_topup }: CreatedWallet,
+    { tenantId, environmentId, environment }: Place,
+  ): Promise<void> {
+    const { query, schema } = this.#session;
+    const [alerts, tops_up] = [isOn(alert_settings?.alert_enabled), isOn(auto_topup?.enabled)];
+    await query(`insert into ${schema}.watched_wallet values ($1, $2, $3, $4, $5)`, [
+      ...[id, environment, customer_id],
+      ...[alerts, tops_up],
+    ]);
+    await query(
+      `insert into ${schema}.${watchedBalances} as own values ($1, $2, $3, $4, $5, null, 0)
+         on conflict (id) do update set wanted = own.wanted or excluded.wanted`,
+      [customer_id, tenantId, environmentId, environment, alerts || tops_up],
+    );
+    if (alerts || tops_up) (await this.#load()).customers.add(customer_id);
+    this.#touched.customers.add(customer_id);
+  }
+
+  /** Works out again whether somebody wants to hear of the customer of a wallet, which is looked at once more in any case. */
+  async #review(walletId: string): Promise<void> {
+    const { query, schema } = this.#session;
+    await query(
+      `update ${schema}.${watchedBalances} as own
+          set marked_at = coalesce(marked_at, now()), causes = causes + 1,
+              wanted = exists (select from ${schema}.watched_wallet as each
+                                where each.customer_id = own.id and (each.alerts or each.tops_up))
+        where id = (select customer_id from ${schema}.watched_wallet where id = $1)`,
+      [walletId],
+    );
+    this.#wanted = null;
+  }
+
+  async #followFeature(id: string, event: FeatureChange, environment: number): Promise<void> {
+    const settings = event.type === 'FeatureArchived' ? null : event.data.alert_settings;
+    if (settings === undefined) return;
+    const { query, schema } = this.#session;
+    const own = [environment, id];
+    if (isOn(settings?.alert_enabled)) {
+      await query(
+        `insert into ${schema}.alerting_feature values ($1, $2) on conflict do nothing`,
+        own,
+      );
+    } else {
+      const gone = `delete from ${schema}.alerting_feature where environment = $1 and feature_id = $2`;
+      if ((await query(gone, own)).count === 0) return;
+    }
+    this.#wanted = null;
+    await query(
+      `update ${schema}.${watchedBalances} set marked_at = coalesce(marked_at, now()), causes = causes + 1
+        where environment = $1`,
+      [environment],
+    );
+  }
+
+  async #followPaidUsage(id: string, { data }: PaidUsageEvent): Promise<void> {
+    const { query, schema } = this.#session;
+    await query(
+      `insert into ${schema}.paid_usage
+       select $1, customer_id, $2 from unnest($3::text[]) as customer_id on conflict do nothing`,
+      [id, data.payer_id, arrayText(data.customer_ids)],
+    );
+    this.#touched.customers.add(data.payer_id);
+  }
+
+  async #load() {
+    if (this.#wanted) return this.#wanted;
+    const { query, schema } = this.#session;
+    const customers = await query<{ id: string }>(
+      `select id from ${schema}.${watchedBalances} where wanted`,
+    );
+    const environments = await query<{ environment: number }>(
+      `select distinct environment from ${schema}.alerting_feature`,
+    );
+    this.#wanted = {
+      customers: new Set(customers.rows.map(({ id }) => id)),
+      environments: new Set(environments.rows.map(({ environment }) => environment)),
+    };
+    return this.#wanted;
+  }
+}
+
+interface Place extends Pick<RecordChange, 'tenantId' | 'environmentId'> {
+  readonly environment: number;
+}
+
+type CreatedWallet = Extract<WalletEvent, { type: 'WalletCreated' }>['data'];
+
+/** An event of a feature, as far as its alerts are concerned. */
+type FeatureChange =
+  | {
+      readonly type: 'FeatureCreated' | 'FeatureUpdated';
+      readonly data: Partial<Pick<FeatureRecord, 'alert_settings'>>;
+    }
+  | { readonly type: 'FeatureArchived'; readonly data: object };
+
+const isOn = (flag: boolean | undefined): boolean => flag === true;
