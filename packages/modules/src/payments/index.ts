@@ -55,9 +55,10 @@ const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacti
 export function collectingAtOnce({ provider }: PaymentsOptions): Collecting {
   const reacting = paymentsCarriedOut(provider);
   const rounds = roundsCarriedOut(provider);
+  const collected = collectedInvoices(provider);
   return {
     collect: async (context, invoiceId) => {
-      await carryOutFrom(context, invoice, [collectedInvoices], invoiceId, 0);
+      await carryOutFrom(context, invoice, [collected], invoiceId, 0);
       await carryOutRound(context, { reacting, rounds }, invoiceId, 0);
     },
     restOf: restAfterWallets,

@@ -199,7 +199,8 @@ export async function restAfterWallets(
   owing: Invoice,
 ): Promise<DecimalText> {
   const wallets = await walletsOf(context, owing);
-  return restOf(owing, walletPayments(owing, wallets, 1, context.now));
+  const { amount_remaining: owed } = amountsOf(owing);
+  return restOf(owed, walletPayments(owing, owed, wallets, 1, context.now));
 }
 
 /** The customer's wallets that may pay for an invoice, as the log has them. */
