@@ -1,5 +1,11 @@
 import { clockSkewSeconds, logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
-import { defaultQuotas, isSecretKey, type Quotas, secretKeyRule } from '@counterfoil/modules';
+import {
+  defaultQuotas,
+  isSecretKey,
+  providerVariables,
+  type Quotas,
+  secretKeyRule,
+} from '@counterfoil/modules';
 import { targetVariables } from '@counterfoil/webhooks';
 import { z } from 'zod';
 
@@ -46,6 +52,7 @@ export const apiConfigSchema = z.object({
     .default('')
     .transform((text) => text.split(',').flatMap((origin) => origin.trim() || [])),
   ...targetVariables,
+  ...providerVariables,
 });
 export type ApiConfig = z.output<typeof apiConfigSchema>;
 

@@ -46,6 +46,7 @@ import {
   type Directory,
   foldingPackages,
   modules,
+  paymentProviderOf,
   type Secrets,
   secretsFrom,
 } from '@counterfoil/modules';
@@ -56,6 +57,7 @@ import { furthestPosition } from './furthest-position.ts';
 import { startImports } from './imports.ts';
 import { describedApi } from './info.ts';
 import { type ApiMembers, joinApi } from './members.ts';
+import { noticesOf } from './notices.ts';
 import { createOperatorServer } from './operator-server.ts';
 import { connectSenders } from './senders.ts';
 
@@ -267,14 +269,12 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
   const files = started.add(createFileStore({ database: config.DATABASE_URL }), close);
+  const paymentProvider = paymentProviderOf(config, secrets);
   const slices = modules({
-    directory,
-    files,
-    clocks,
-    quotas,
+    ...{ directory, files, clocks, quotas, secrets },
+    ...{ paymentProvider, stripeApiUrl: config.STRIPE_API_URL },
     broker: broker.events,
     gateway: gateway.events,
-    secrets,
     targetPolicy: targetPolicyOf(config),
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
@@ -314,6 +314,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     ...shared,
     ...(members ? { elsewhere: members.elsewhere({ ...runOptions, authentication }) } : {}),
     ...describedApi(slices),
+    notices: noticesOf({ config, provider: paymentProvider, directory, secrets, streams }),
     openQuestions: { '/documents/verify': checkDocument(secrets.documentSecret) },
     authenticate: (apiKey) => authentication.authenticate(apiKey),
     metrics,

@@ -57,6 +57,8 @@ import {
   type FollowedClocks,
   foldingPackages,
   modules,
+  type PaymentProvider,
+  paymentProviderOf,
   secretsFrom,
   testClock,
 } from '@counterfoil/modules';
@@ -84,6 +86,14 @@ const behind = (projector: Projector) => ({
   },
 });
 
+/** The payment provider of the installation. Throws for operators where its credentials could not be opened. */
+function switchedOn(config: ProjectorConfig): PaymentProvider | null {
+  const { COUNTERFOIL_SECRET_KEY: key, PAYMENT_PROVIDER: name } = config;
+  if (key !== undefined) return paymentProviderOf(config, secretsFrom(key));
+  if (name === 'none') return null;
+  throw new Error(`PAYMENT_PROVIDER is ${name}, whose credentials need COUNTERFOIL_SECRET_KEY.`);
+}
+
 const serverDrainMilliseconds = 1_000;
 
 /** A verification is at work this share of the time at most, however many events it may check. */
@@ -103,7 +113,8 @@ export const startProjectorApp = (
     const nats = await connectedNats(started, config, { log, metrics });
     const gateway = await connectedGateway(started, config, log);
     const broker = natsBroker(nats, log, () => store.head());
-    const slices = modules({ secrets: null, broker, gateway: gateway?.events });
+    const paymentProvider = switchedOn(config);
+    const slices = modules({ secrets: null, broker, gateway: gateway?.events, paymentProvider });
     const store = sharedStore(started, config.EVENTSTORE_URL, slices);
     await assertAdmitted({ store, database: config.DATABASE_URL });
     await migrate({ database: config.DATABASE_URL, migrations: migrationsOf(slices) });

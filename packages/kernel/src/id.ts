@@ -48,6 +48,7 @@ export type IdPrefix =
   | 'taxapp'
   | 'pay'
   | 'attempt'
+  | 'refund'
   | 'cn'
   | 'cn_line'
   | 'setting'
@@ -103,6 +104,7 @@ export type CouponApplicationId = Id<'coupon_app'>;
 export type AppliedTaxId = Id<'taxapp'>;
 export type PaymentId = Id<'pay'>;
 export type PaymentAttemptId = Id<'attempt'>;
+export type RefundId = Id<'refund'>;
 export type CreditNoteId = Id<'cn'>;
 export type CreditNoteLineId = Id<'cn_line'>;
 export type ConnectionId = Id<'conn'>;

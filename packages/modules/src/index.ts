@@ -38,6 +38,7 @@ import { type ReratingRoutes, rerating } from './rerating/index.ts';
 import { type ScheduledTaskRoutes, scheduledTasks } from './scheduled-tasks/index.ts';
 import type { Secrets } from './secrets.ts';
 import { type SettingRoutes, settings } from './settings/index.ts';
+import { type StripeRoutes, stripe } from './stripe/index.ts';
 import {
   chargesOf,
   grantsOf,
@@ -78,6 +79,7 @@ export * from './quotas.ts';
 export * from './scheduled-tasks/index.ts';
 export * from './secrets.ts';
 export * from './settings/index.ts';
+export { paymentProviderOf, providerVariables, takeStripeNotice } from './stripe/index.ts';
 export * from './subscriptions/index.ts';
 export * from './tasks/index.ts';
 export * from './taxes/index.ts';
@@ -106,6 +108,7 @@ export type ApiRoutes = TenancyRoutes &
   InvoiceRoutes &
   OngoingBalanceRoutes &
   PaymentRoutes &
+  StripeRoutes &
   CreditNoteRoutes &
   ReratingRoutes &
   WhatIfRoutes &
@@ -140,6 +143,8 @@ export interface ModulesOptions {
   readonly files?: FileStore | null;
   /** The gateway that takes cards; left out where an installation has none. */
   readonly paymentProvider?: PaymentProvider | null;
+  /** The address of the API of Stripe, where it is not its own. */
+  readonly stripeApiUrl?: string | undefined;
 }
 
 const withoutSecrets = (): never => {
@@ -170,6 +175,7 @@ const businessModules = ({
   paymentProvider = null,
   files = null,
   targetPolicy = strictTargetPolicy,
+  stripeApiUrl,
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
@@ -193,6 +199,11 @@ const businessModules = ({
   invoices,
   ongoingBalancesModule,
   payments({ provider: paymentProvider }),
+  stripe({
+    sealer: secrets?.sealer ?? noSealer,
+    apiUrl: stripeApiUrl,
+    isOn: paymentProvider !== null,
+  }),
   creditNotes,
   rerating,
   whatIf,

@@ -1,4 +1,4 @@
-import type { AnyRoute, Reaction, Routes } from '@counterfoil/engine/define';
+import type { AnyRoute, Module, Reaction, Routes } from '@counterfoil/engine/define';
 import { type DecimalText, existing, type Instant, invariant } from '@counterfoil/kernel';
 import {
   callRoute,
@@ -22,9 +22,18 @@ import { wallet, wallets } from './wallets/index.ts';
 export type Shown = Readonly<Record<string, never>> & { readonly id: string };
 
 /** A world with one customer, whose invoices are paid and credited. Several processes may work on its log. */
-export async function paidWorld({ provider = null }: { provider?: PaymentProvider | null } = {}) {
+export async function paidWorld({
+  provider = null,
+  more = [],
+}: {
+  readonly provider?: PaymentProvider | null;
+  readonly more?: readonly Module[];
+} = {}) {
   const paying = payments({ provider });
-  const slices = [customers, wallets, subscriptions, settings, invoices, paying, creditNotes];
+  const slices = [
+    ...[customers, wallets, subscriptions, settings, invoices, paying, creditNotes],
+    ...more,
+  ];
   const aggregates = slices.flatMap((slice) => slice.aggregates);
   const reactions = slices
     .filter((slice) => [invoices, paying, creditNotes].includes(slice))

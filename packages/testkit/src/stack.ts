@@ -27,6 +27,7 @@ import { startWebhooks, type WebhooksConfig, webhooksDefaults } from '@counterfo
 import { type Caller, caller } from './caller.ts';
 import { type Part, startPart } from './part.ts';
 import { openedTogether } from './run/at-end.ts';
+import { type ListeningStripe, listeningStripe } from './stripe-server/listening.ts';
 import { type Openings, openings } from './system/openings.ts';
 
 /** A tenant of a test, with a key that may do everything in it. */
@@ -57,6 +58,8 @@ export interface Stack {
   /** The folder of the servers' data. */
   readonly directory: string;
   readonly store: EventStore;
+  /** The server in the place of Stripe, by which environments take money that have set an account. */
+  readonly stripe: ListeningStripe;
   /** The parts that the test may stop and start again. */
   readonly parts: Readonly<Record<PartName, Part>>;
   /** A tenant of its own; the same seed gives the same one. */
@@ -130,7 +133,9 @@ async function openStack(options: StackOptions, opened: Openings): Promise<Stack
   const servers = await startServers(directory, secretKey, opened);
   const { EVENTSTORE_URL: eventStoreUrl, DATABASE_URL: databaseUrl } = servers.urls;
   const store = opened.add(openEventStore({ url: eventStoreUrl }), (opening) => opening.close());
-  const applications = await startApplications(servers.urls, secretKey, options, opened);
+  const stripe = opened.add(await listeningStripe(), (server) => server.close());
+  const tools = { secretKey, options, stripe };
+  const applications = await startApplications(servers.urls, tools, opened);
   const { baseUrl } = applications;
   const secrets = secretsFrom(secretKey);
   const streams = createStreams({
@@ -145,7 +150,7 @@ async function openStack(options: StackOptions, opened: Openings): Promise<Stack
     eventGatewayUrl: servers.urls.EVENT_GATEWAY_URL,
     secretKey,
     directory,
-    store,
+    ...{ store, stripe },
     parts: { ...servers.parts, ...applications.parts },
     async tenant(seed) {
       const plan = firstTenant(tenantOf(seed), secrets.keyMaterial);
@@ -223,11 +228,21 @@ async function startServers(directory: string, secretKey: string, opened: Openin
 
 async function startApplications(
   urls: Urls,
-  secretKey: string,
-  options: StackOptions,
+  {
+    secretKey,
+    options,
+    stripe,
+  }: {
+    readonly secretKey: string;
+    readonly options: StackOptions;
+    readonly stripe: ListeningStripe;
+  },
   opened: Openings,
 ) {
-  const common = { HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const, CLOCK_SKEW_SECONDS: 5 };
+  const common = {
+    ...{ HOST: '127.0.0.1', LOG_LEVEL: 'silent' as const, CLOCK_SKEW_SECONDS: 5 },
+    ...{ PAYMENT_PROVIDER: 'stripe' as const, STRIPE_API_URL: stripe.url },
+  };
   const { retryLadder } = options;
   const projector = await open(opened, () =>
     startProjectorApp({

@@ -45,6 +45,11 @@ export const meanings: Readonly<Record<VariableName, string>> = {
   EVENT_GATEWAY_PUBLIC_URL:
     'Addresses of the event gateway as downstream systems know them, separated by commas; ' +
     '`EVENT_GATEWAY_URL` when it is not set.',
+  PAYMENT_PROVIDER:
+    '`stripe` lets environments take money by cards, bank accounts and payment pages, with credentials that each of them sets by ' +
+    '`PUT /payments/providers/stripe`. The api and the projector need the same.',
+  STRIPE_API_URL:
+    'Address of the API of Stripe, where it is not its own, such as that of a test server.',
   COUNTERFOIL_SECRET_KEY:
     '32 bytes, as 64 hexadecimal digits or in base64. API keys, the encryption of webhook ' +
     'secrets, the key that signs checkpoints and all keys of the event gateway are derived from it, so all programs of an installation need the same. ' +

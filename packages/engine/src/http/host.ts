@@ -112,6 +112,19 @@ export interface Webhook {
 /** The answer to a question that needs no key. */
 export type OpenQuestion = (query: Readonly<Record<string, string>>) => object;
 
+/** A message that another system sends without a key. */
+export interface Notice {
+  /** The values of the placeholders of its path. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly header: (name: string) => string | null;
+  /** The body as it came, decoded. */
+  readonly bytes: Uint8Array;
+  readonly requestId: string;
+}
+
+/** Takes a notice. It has to prove by the bytes who has sent them, and throws the `Problem` that is answered. */
+export type TakeNotice = (notice: Notice) => Promise<void>;
+
 /** The parts and the limits of an HTTP server. */
 export interface HttpOptions {
   readonly modules: readonly Module[];
@@ -132,6 +145,8 @@ export interface HttpOptions {
    * throw the `Problem` that is answered.
    */
   readonly openQuestions?: Readonly<Record<`/${string}`, OpenQuestion>>;
+  /** Messages of other systems, by path with placeholders such as `:tenant_id`. */
+  readonly notices?: Readonly<Record<`/${string}`, TakeNotice>>;
   /** Size limit of a request body, in bytes, where the route has none of its own. Default 64 KiB. */
   readonly bodyLimitBytes?: number;
   /** Default: 2,000 per second for every key. */

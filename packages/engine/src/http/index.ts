@@ -5,9 +5,11 @@ export type {
   Elsewhere,
   HttpOptions,
   HttpServer,
+  Notice,
   RateLimit,
   RequestHost,
   RequestRun,
+  TakeNotice,
 } from './host.ts';
 export { once } from './once.ts';
 export { type ProblemBody, problemBody } from './problem-body.ts';

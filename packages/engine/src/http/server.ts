@@ -10,6 +10,7 @@ import { compileEndpoint, type Endpoint } from './endpoint.ts';
 import { failureHandler } from './failure.ts';
 import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
 import { httpDefaults, tenantTurns } from './limits.ts';
+import { mountNotices } from './notices.ts';
 import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
 import { createRateCounter, limitRateWith } from './rate-limit.ts';
@@ -62,6 +63,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
       ]),
     );
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
+    mountNotices(application, settings);
     mountDocumentation(application, options.info.title, documents);
     application.use(unknownPath);
     application.use(failureHandler(options.log));

@@ -5,7 +5,13 @@ import { taxesOfCustomer } from './reactions.ts';
 import { customerRoutes } from './routes.ts';
 
 export { type Brought, bringCustomer } from './bring.ts';
-export { type CustomerEvent, type CustomerRecord, customer, customerRecords } from './customer.ts';
+export {
+  type CustomerEvent,
+  type CustomerRecord,
+  customer,
+  customerRecords,
+  linkCustomer,
+} from './customer.ts';
 export { childrenMaximum, childrenOf } from './parents.ts';
 export {
   type CustomerReference,

@@ -34,8 +34,9 @@ import {
 } from '../wallets/index.ts';
 import { applyPayment, chooseWallet, failPayment, succeedPayment } from './decisions.ts';
 import type { PaymentEvent } from './events.ts';
-import { isOpen, type Payment, type PaymentState, payment } from './payment.ts';
-import type { PaymentProvider, ProviderAttempt } from './provider.ts';
+import { type Payment, type PaymentState, payment } from './payment.ts';
+import { askedOfProvider } from './provided.ts';
+import type { PaymentProvider } from './provider.ts';
 import { creditsReturned, endReturn } from './returns.ts';
 
 /**
@@ -51,10 +52,7 @@ export const paymentsCarriedOut = (provider: PaymentProvider | null) =>
         const state = existing(await context.load(payment, id), 'payment');
         if (state.wallet_id !== null) await payFromWallet(context, state, state.wallet_id);
       },
-      PaymentAttemptStarted: async ({ aggregate_id: id, data: { number } }, context) => {
-        const state = existing(await context.load(payment, id), 'payment');
-        await settleAttempt(context, state, number, provider);
-      },
+      ...askedOfProvider(provider),
       PaymentSucceeded: async ({ aggregate_id: id }, context) => {
         const state = existing(await context.load(payment, id), 'payment');
         await context.execute(payment, id, applyPayment(await excessOf(context, state)));
@@ -120,43 +118,6 @@ async function payFromWallet(
   const end = paid
     ? succeedPayment({ debit: { wallet_id: walletId, ...paid } })
     : failPayment(whyUnpaid(outcome.state));
-  await context.execute(payment, state.id, end);
-}
-
-/** Asks the provider for the end of an attempt that is in the log. Without one the attempt waits for one. */
-async function settleAttempt(
-  context: ReactionContext,
-  state: Payment,
-  number: number,
-  provider: PaymentProvider | null,
-): Promise<void> {
-  const attempt = state.attempts.find((each) => each.number === number);
-  if (attempt?.payment_status !== 'PROCESSING') return;
-  if (provider?.name !== attempt.provider) {
-    if (!isOpen(state)) return;
-    throw new Error(`the provider ${attempt.provider} is not set here`);
-  }
-  const asked: ProviderAttempt = {
-    payment_id: state.id,
-    key: attempt.provider_key,
-    started_at: attempt.started_at,
-    customer_id: state.customer_id,
-    method: state.payment_method_type,
-    method_id: state.payment_method_id,
-    amount: state.amount,
-    currency: state.currency,
-    options: state.gateway_options,
-    success_url: state.success_url,
-    cancel_url: state.cancel_url,
-    save_card_and_make_default: state.save_card_and_make_default,
-  };
-  // Given up by a caller it may have been sent before: then the money may have been taken.
-  const answer = await (isOpen(state) ? provider.settle(asked) : provider.outcomeOf(asked));
-  if (answer.kind === 'waiting' || answer.kind === 'unknown') return;
-  const end =
-    answer.kind === 'succeeded'
-      ? succeedPayment({ gateway_payment_id: answer.gateway_payment_id })
-      : failPayment(answer.message);
   await context.execute(payment, state.id, end);
 }
 
@@ -250,12 +211,16 @@ type PaymentOutcome = Outcome<PaymentState, PaymentEvent>;
 
 /** The events that follow from others of a payment. */
 const following = [
+  'PaymentAttemptPrepared',
   'PaymentSucceeded',
   'PaymentFailed',
   'PaymentApplied',
   'ReturnRefused',
   'PaymentReturned',
   'WalletChosen',
+  'RefundCommitted',
+  'RefundSucceeded',
+  'RefundFailed',
 ] as const satisfies readonly PaymentEvent['type'][];
 
 /**

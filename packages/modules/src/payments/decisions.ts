@@ -16,8 +16,16 @@ import {
   withChanges,
 } from '@counterfoil/kernel';
 import type { PaymentMethod } from '../invoices/index.ts';
+import { askedNow } from './asking.ts';
 import type { PaymentEvent, PaymentEventData } from './events.ts';
-import { isOpen, type OwnStatus, type Payment, type PaymentState } from './payment.ts';
+import {
+  attemptUnderWay,
+  isOpen,
+  type OwnStatus,
+  type Payment,
+  type PaymentState,
+  refundUnderWay,
+} from './payment.ts';
 import { askReturn, assertPart, returnable } from './returns.ts';
 
 export type PaymentDecision = Decision<PaymentState, PaymentEvent>;
@@ -42,14 +50,17 @@ export const createAndProcess =
   (data: NewPayment, provider: AskedProvider | null): PaymentDecision =>
   (state, at) => [...createPayment(data)(state, at), ...begun(data, [], provider, at)];
 
-/** Begins with a payment that waits. On its way already, no event. Throws 400 for one that has ended. */
+/**
+ * Begins with a payment that waits. Of one that a provider has under way the provider is asked at once; else on its way already,
+ * no event. Throws 400 for one that has ended.
+ */
 export const processPayment =
   (id: string, provider: AskedProvider | null): PaymentDecision =>
   (state, at) => {
     const payment = readable(state, id);
     // A payment page that waits to be used can take the money: a second one could take it again.
-    const isAsked = payment.attempts.at(-1)?.payment_status === 'PROCESSING';
-    if (payment.payment_status === 'PROCESSING' || isAsked) return [];
+    if (attemptUnderWay(payment)) return [askedNow(payment)];
+    if (payment.payment_status === 'PROCESSING') return [];
     if (isOpen(payment)) return begun(payment, payment.attempts, provider, at);
     throw ended(payment, 'be processed');
   };
@@ -181,7 +192,7 @@ export const changePayment =
   };
 
 function assertTransition(payment: Payment, to: OwnStatus, isMore: boolean): void {
-  const { id, payment_status: from, payment_method_type } = payment;
+  const { id, payment_status: from } = payment;
   const isSame = from === to && isMore;
   if (!isSame && !successors[from].includes(to)) {
     throw invalidOperation(`Payment ${id} is ${from} and cannot become ${to}.`, {
@@ -190,12 +201,35 @@ function assertTransition(payment: Payment, to: OwnStatus, isMore: boolean): voi
       allowed: successors[from],
     });
   }
+  assertNobodyElseDecides(payment, to);
+}
+
+/** Throws 400 where a wallet or a provider decides what becomes of the payment. */
+function assertNobodyElseDecides(payment: Payment, to: OwnStatus): void {
+  const { id, payment_status, payment_method_type } = payment;
+  const details = { reason: 'payment_state', payment_status } as const;
   const isOwn = payment_method_type === 'CREDITS' && isOpen(payment);
-  if (!isOwn || (to === 'FAILED' && from === 'INITIATED')) return;
-  throw invalidOperation(
-    `Payment ${id} is paid by a wallet, which decides what becomes of it. Process it instead.`,
-    { reason: 'payment_state', payment_status: from },
-  );
+  if (isOwn && !(to === 'FAILED' && payment_status === 'INITIATED')) {
+    const message = `Payment ${id} is paid by a wallet, which decides what becomes of it. Process it instead.`;
+    throw invalidOperation(message, details);
+  }
+  const attempt = attemptUnderWay(payment);
+  // Who has cancelled it and cannot wait for the provider may give it up: money that comes all the same is recorded.
+  const isGivenUp = to === 'FAILED' && attempt?.cancelled != null;
+  if (attempt && !isGivenUp) {
+    const message = `Payment ${id} is under way at ${attempt.provider}, which decides what becomes of it. Process it to ask, or cancel it.`;
+    throw invalidOperation(message, details);
+  }
+  assertNoRefundUnderWay(payment);
+}
+
+/** Throws 400 while money goes back through the provider: who told of more meanwhile would count it twice. */
+export function assertNoRefundUnderWay(payment: Payment): void {
+  const refund = refundUnderWay(payment);
+  if (!refund) return;
+  const { id, payment_status } = payment;
+  const message = `Refund ${refund.refund_id} of payment ${id} is under way. Wait for its end.`;
+  throw invalidOperation(message, { reason: 'payment_state', payment_status });
 }
 
 function transition(
@@ -249,7 +283,7 @@ export function readable(state: PaymentState, id: string): Payment {
   return state;
 }
 
-const ended = ({ id, payment_status }: Payment, purpose: string) =>
+export const ended = ({ id, payment_status }: Payment, purpose: string) =>
   invalidOperation(`Payment ${id} is ${payment_status} and cannot ${purpose}.`, {
     reason: 'payment_state',
     payment_status,

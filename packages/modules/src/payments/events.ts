@@ -8,6 +8,7 @@ import {
   metadataSchema,
   type PaymentAttemptId,
   type PaymentId,
+  type RefundId,
   type TransactionId,
   type WalletId,
 } from '@counterfoil/kernel';
@@ -74,6 +75,17 @@ export const paymentEvents = {
     /** The key by which the provider knows the attempt: under one key it takes money once. */
     provider_key: z.string(),
   }),
+  /** The provider has written the attempt down: under this name alone its money is taken, and taken once. */
+  PaymentAttemptPrepared: z.object({
+    number: z.number().int(),
+    reference: z.string(),
+    /** The page on which the customer pays. */
+    url: z.string().nullable(),
+  }),
+  /** Nothing is to come of the attempt that is under way: the provider is to see to it. */
+  PaymentCancelled: z.object({ number: z.number().int(), reason: z.string() }),
+  /** The provider is to be asked what has become of what is under way. `times` counts the questions about it. */
+  ProviderAsked: z.object({ times: z.number().int() }),
   PaymentSucceeded: z.object({
     succeeded_at: instant,
     /** Set where credits of a wallet have paid. */
@@ -106,6 +118,28 @@ export const paymentEvents = {
     amount: figure,
     at: instant,
     reversal_id: text<TransactionId>().nullable().default(null),
+  }),
+  /** Money is to go back to the payer through the provider: recorded before the invoice is asked for it. */
+  RefundStarted: z.object({
+    refund_id: text<RefundId>(),
+    provider: z.string(),
+    provider_key: z.string(),
+    gateway_payment_id: z.string(),
+    amount: figure,
+    /** All that went back with it. */
+    returned: figure,
+    /** Nothing of the payment can go back any more after it. */
+    is_last: z.boolean(),
+    reason: z.string().nullable(),
+  }),
+  /** The invoice has given the money back: only now is anything sent to the provider. */
+  RefundCommitted: z.object({ refund_id: text<RefundId>() }),
+  RefundSucceeded: z.object({ refund_id: text<RefundId>(), gateway_refund_id: z.string() }),
+  /** Nothing goes back. Money that had left the payment for it comes back as the payment that is named. */
+  RefundFailed: z.object({
+    refund_id: text<RefundId>(),
+    error_message: z.string(),
+    payment_id: text<PaymentId>().nullable(),
   }),
   /** The ends of the money: what the invoice has taken of it, and what is left for the customer (D60). */
   PaymentApplied: z.object({ to_destination: figure, to_customer: figure }),

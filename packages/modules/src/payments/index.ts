@@ -12,7 +12,8 @@ import {
 } from './collection/reactions.ts';
 import { carryOutRound, invoicePaymentRoutes, type Reacting } from './invoice-routes.ts';
 import { payment } from './payment.ts';
-import { paymentTable } from './projection.ts';
+import { paymentTable, questions } from './projection.ts';
+import { providedRoutes } from './provided-routes.ts';
 import type { PaymentProvider } from './provider.ts';
 import { paymentPublicEvents } from './public-events.ts';
 import { reversedPayments } from './reversals.ts';
@@ -20,12 +21,22 @@ import { paymentRoutes } from './routes.ts';
 
 export { type Payment, payment } from './payment.ts';
 export { paymentTable } from './projection.ts';
+export { askAboutPayment } from './provided.ts';
 export type {
+  MethodSetup,
+  NamedAttempt,
   PaymentProvider,
+  PreparedAttempt,
+  ProviderAccount,
   ProviderAnswer,
   ProviderAttempt,
+  ProviderContext,
+  ProviderRefund,
+  RefundAnswer,
   SavedMethod,
+  WantedSetup,
 } from './provider.ts';
+export { ProviderUnavailable } from './provider.ts';
 export { creditsReturned } from './returns.ts';
 
 /** The parts from outside that payments need. */
@@ -36,6 +47,7 @@ export interface PaymentsOptions {
 
 const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacting) => ({
   ...paymentRoutes({ provider, reacting }),
+  ...providedRoutes({ provider, reacting }),
   ...invoicePaymentRoutes({ reacting, rounds }),
 });
 
@@ -43,9 +55,10 @@ const routesOf = (provider: PaymentProvider | null, { reacting, rounds }: Reacti
 export function collectingAtOnce({ provider }: PaymentsOptions): Collecting {
   const reacting = paymentsCarriedOut(provider);
   const rounds = roundsCarriedOut(provider);
+  const collected = collectedInvoices(provider);
   return {
     collect: async (context, invoiceId) => {
-      await carryOutFrom(context, invoice, [collectedInvoices], invoiceId, 0);
+      await carryOutFrom(context, invoice, [collected], invoiceId, 0);
       await carryOutRound(context, { reacting, rounds }, invoiceId, 0);
     },
     restOf: restAfterWallets,
@@ -56,6 +69,7 @@ export function collectingAtOnce({ provider }: PaymentsOptions): Collecting {
 export const payments = ({ provider }: PaymentsOptions) => {
   const reacting = paymentsCarriedOut(provider);
   const rounds = roundsCarriedOut(provider);
+  const collected = collectedInvoices(provider);
   return module({
     name: 'payments',
     aggregates: [payment, collection],
@@ -64,9 +78,9 @@ export const payments = ({ provider }: PaymentsOptions) => {
     publicEvents: [paymentPublicEvents],
     reactions: [
       ...[reacting, creditsOfVoid, reversedPayments],
-      ...[collectedInvoices, rounds, endsOfPayments],
+      ...[collected, rounds, endsOfPayments],
     ],
-    dueWork: [retries],
+    dueWork: [retries, questions],
   });
 };
 

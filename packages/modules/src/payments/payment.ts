@@ -25,6 +25,19 @@ export interface PaymentAttempt extends PaymentEventData<'PaymentAttemptStarted'
   readonly started_at: Instant;
   readonly payment_status: 'PROCESSING' | 'SUCCEEDED' | 'FAILED';
   readonly error_message: string | null;
+  /** Its name at the provider; null before it is prepared. */
+  readonly reference: string | null;
+  readonly url: string | null;
+  /** The reason for which nothing is to come of it any more; null: nobody said so. */
+  readonly cancelled: string | null;
+}
+
+/** A refund through a provider, with what has become of it. `REQUESTED`: the invoice has not given the money yet. */
+export interface PaymentRefund extends PaymentEventData<'RefundStarted'> {
+  readonly started_at: Instant;
+  readonly refund_status: 'REQUESTED' | 'PROCESSING' | 'SUCCEEDED' | 'FAILED';
+  readonly gateway_refund_id: string | null;
+  readonly error_message: string | null;
 }
 
 /** The states of a payment. `OVERPAID` is one of invoices: what a payment brings too much is not the payment's state. */
@@ -35,6 +48,11 @@ export interface Payment extends RecordStamps, PaymentEventData<'PaymentCreated'
   readonly status: RecordStatus;
   readonly payment_status: OwnStatus;
   readonly attempts: readonly PaymentAttempt[];
+  readonly refunds: readonly PaymentRefund[];
+  /** The charge at a provider that has brought the money, for refunds. */
+  readonly charge: { readonly provider: string; readonly gateway_payment_id: string } | null;
+  /** The number of times that a provider was asked by itself about what is under way, and the last of them; null: nothing was ever sent. */
+  readonly questions: { readonly times: number; readonly at: Instant } | null;
   readonly debit: PaymentDebit | null;
   /** All that went back to the payer. */
   readonly returned: DecimalText;
@@ -63,6 +81,9 @@ function evolve(state: PaymentState, event: Stamped<PaymentEvent>): PaymentState
       status: 'published',
       payment_status: 'INITIATED',
       attempts: [],
+      refunds: [],
+      charge: null,
+      questions: null,
       debit: null,
       returned: zeroText,
       asked: null,
@@ -90,11 +111,23 @@ function after(
       return { ...payment, payment_status: event.data.payment_status };
     case 'PaymentAttemptStarted': {
       const { occurred_at: started_at } = event.stamp;
-      const rest = { payment_status: 'PROCESSING', error_message: null } as const;
+      const attempt: PaymentAttempt = { ...event.data, started_at, ...beginning };
       return {
         ...payment,
-        attempts: [...payment.attempts, { ...event.data, started_at, ...rest }],
+        payment_gateway: event.data.provider,
+        attempts: [...payment.attempts, attempt],
+        questions: { times: 0, at: started_at },
       };
+    }
+    case 'PaymentAttemptPrepared': {
+      const { reference, url } = event.data;
+      return withLastAttempt(payment, { reference, url });
+    }
+    case 'PaymentCancelled':
+      return withLastAttempt(payment, { cancelled: event.data.reason });
+    case 'ProviderAsked': {
+      const { occurred_at: at } = event.stamp;
+      return { ...payment, questions: { times: event.data.times, at } };
     }
     case 'PaymentSucceeded': {
       const { succeeded_at, debit, gateway_payment_id } = event.data;
@@ -105,6 +138,7 @@ function after(
         payment_status: 'SUCCEEDED',
         failed_at: null,
         gateway_payment_id: gateway_payment_id ?? payment.gateway_payment_id,
+        charge: chargeOf(payment, gateway_payment_id),
         error_message: null,
         succeeded_at,
         debit,
@@ -129,6 +163,11 @@ function after(
       const instant = payment_status === 'VOIDED' ? { voided_at: at } : { refunded_at: at };
       return { ...payment, payment_status, returned, ...instant, asked: null };
     }
+    case 'RefundStarted':
+    case 'RefundCommitted':
+    case 'RefundSucceeded':
+    case 'RefundFailed':
+      return afterRefund(payment, event);
     case 'PaymentApplied':
       return { ...payment, applied: event.data };
     case 'WalletChosen':
@@ -140,14 +179,58 @@ function after(
   }
 }
 
-const withLastAttempt = (
-  payment: Payment,
-  end: Pick<PaymentAttempt, 'payment_status' | 'error_message'>,
-): Payment => {
+/** An attempt of which nothing is known yet. */
+const beginning = {
+  payment_status: 'PROCESSING',
+  error_message: null,
+  reference: null,
+  url: null,
+  cancelled: null,
+} as const;
+
+const withLastAttempt = (payment: Payment, news: Partial<PaymentAttempt>): Payment => {
   const last = payment.attempts.at(-1);
   if (!last) return payment;
-  return { ...payment, attempts: [...payment.attempts.slice(0, -1), { ...last, ...end }] };
+  return { ...payment, attempts: [...payment.attempts.slice(0, -1), { ...last, ...news }] };
 };
+
+const chargeOf = (
+  { attempts, payment_gateway }: Payment,
+  gateway_payment_id: string | null,
+): Payment['charge'] => {
+  const provider = attempts.at(-1)?.provider ?? payment_gateway;
+  return provider === null || gateway_payment_id === null ? null : { provider, gateway_payment_id };
+};
+
+function afterRefund(
+  payment: Payment,
+  { type, data, stamp }: Extract<Stamped<PaymentEvent>, { type: `Refund${string}` }>,
+): Payment {
+  const at = stamp.occurred_at;
+  const withNews = (news: Partial<PaymentRefund>): Payment => ({
+    ...payment,
+    refunds: payment.refunds.map((refund) =>
+      refund.refund_id === data.refund_id ? { ...refund, ...news } : refund,
+    ),
+  });
+  switch (type) {
+    case 'RefundStarted': {
+      const unknown = { refund_status: 'REQUESTED', gateway_refund_id: null } as const;
+      const refund: PaymentRefund = { ...data, started_at: at, ...unknown, error_message: null };
+      return { ...payment, refunds: [...payment.refunds, refund] };
+    }
+    case 'RefundCommitted':
+      return { ...withNews({ refund_status: 'PROCESSING' }), questions: { times: 0, at } };
+    case 'RefundSucceeded': {
+      const { gateway_refund_id } = data;
+      return withNews({ refund_status: 'SUCCEEDED', gateway_refund_id });
+    }
+    case 'RefundFailed':
+      return withNews({ refund_status: 'FAILED', error_message: data.error_message });
+    default:
+      return type satisfies never;
+  }
+}
 
 /** Payments, one stream for each: what becomes of its money is decided there, and told to what it pays for. */
 export const payment = aggregate({
@@ -161,3 +244,19 @@ export const payment = aggregate({
 /** Tells whether the payment has neither succeeded nor failed. */
 export const isOpen = ({ payment_status }: Pick<Payment, 'payment_status'>): boolean =>
   payment_status === 'INITIATED' || payment_status === 'PENDING' || payment_status === 'PROCESSING';
+
+/**
+ * The attempt that a provider has under way, also of a payment that a caller has given up before its end was known; null where
+ * there is none.
+ */
+export function attemptUnderWay(payment: Payment): PaymentAttempt | null {
+  const last = payment.attempts.at(-1);
+  const isWithoutMoney = isOpen(payment) || payment.payment_status === 'FAILED';
+  return last?.payment_status === 'PROCESSING' && isWithoutMoney ? last : null;
+}
+
+/** The refund that has begun and has not ended; null where there is none. There is one at a time. */
+export const refundUnderWay = ({ refunds }: Pick<Payment, 'refunds'>): PaymentRefund | null =>
+  refunds.find(
+    ({ refund_status }) => refund_status === 'REQUESTED' || refund_status === 'PROCESSING',
+  ) ?? null;

@@ -18,7 +18,6 @@ import {
   amountsOf,
   type Invoice,
   invoice,
-  type PaymentMethod,
   paymentStatusOf,
   returnableOf,
 } from '../invoices/index.ts';
@@ -30,7 +29,7 @@ import {
   type PaymentChange,
 } from './decisions.ts';
 import { payment } from './payment.ts';
-import type { PaymentProvider } from './provider.ts';
+import type { PaymentProvider, ProviderAccount } from './provider.ts';
 import type { CreatePaymentBody } from './schema.ts';
 
 /** Payments that one invoice takes at most: each is part of its state. */
@@ -176,25 +175,61 @@ export async function leftOnInvoice(
   { payment_status }: PaymentChange,
 ): Promise<DecimalText | null> {
   const isBack = ['REFUNDED', 'PARTIALLY_REFUNDED', 'VOIDED'].some((to) => to === payment_status);
-  if (!isBack) return null;
+  return isBack ? moneyOnInvoice(context, id) : null;
+}
+
+/** The money of a payment that its invoice still has. Null for a payment that is for no invoice. */
+export async function moneyOnInvoice(
+  context: Pick<RequestContext, 'load'>,
+  id: string,
+): Promise<DecimalText | null> {
   const state = await context.load(payment, id);
   if (state?.destination_type !== 'INVOICE') return null;
   const paid = existing(await context.load(invoice, state.destination_id), 'invoice');
   return returnableOf(paid, id);
 }
 
-/** The provider that takes a payment; null for methods that need none. Throws 400 where none is set that does. */
-export function providerFor(
+/** The parts of a request that say which provider takes a payment, and by which page. */
+type AskedPayment = Pick<CreatePaymentBody, 'payment_method_type'> &
+  Partial<Pick<CreatePaymentBody, 'payment_gateway' | 'success_url'>>;
+
+/**
+ * The provider that takes a payment; null for methods that need none. Throws 400 where the environment has none that does, where
+ * the request names another, and for a page that the customer does not come back from.
+ */
+export async function providerFor(
   context: RequestContext,
   provider: PaymentProvider | null,
-  method: PaymentMethod,
-): AskedProvider | null {
+  { payment_method_type: method, payment_gateway, success_url }: AskedPayment,
+): Promise<AskedProvider | null> {
   if (!isProvided(method)) return null;
-  if (provider?.methods.includes(method)) {
-    return { name: provider.name, attemptId: context.newId('attempt') };
+  if (!provider?.methods.includes(method) || !(await provider.account(context))) {
+    throw refusal(
+      `There is no payment provider here that takes ${method}. Set one up, or write the payment down with process_payment false and tell what becomes of it by PUT /payments/{id}.`,
+      { reason: 'no_payment_provider', payment_method_type: method },
+    );
   }
-  throw refusal(
-    `This installation has no payment provider that takes ${method}. Set one up, or write the payment down with process_payment false and tell what becomes of it by PUT /payments/{id}.`,
-    { reason: 'no_payment_provider', payment_method_type: method },
-  );
+  const { name } = provider;
+  if (payment_gateway !== undefined && payment_gateway !== name) {
+    throw invalidField('/payment_gateway', `must be ${name}, or be left out`);
+  }
+  if (method === 'PAYMENT_LINK' && success_url === undefined) {
+    throw invalidField(
+      '/success_url',
+      'is required for PAYMENT_LINK: the page sends the customer there',
+    );
+  }
+  return { name, attemptId: context.newId('attempt') };
+}
+
+/** The account of the environment at the provider of the installation. Throws 400 where there is none. */
+export async function accountOf(
+  context: RequestContext,
+  provider: PaymentProvider | null,
+): Promise<ProviderAccount> {
+  const account = await provider?.account(context);
+  if (account) return account;
+  throw refusal('There is no payment provider here. Set one up before you save payment methods.', {
+    reason: 'no_payment_provider',
+  });
 }

@@ -1,11 +1,12 @@
-import { recordProjection } from '@counterfoil/engine/define';
+import { dueWork, recordProjection } from '@counterfoil/engine/define';
+import { askWhenDue, nextQuestion } from './asking.ts';
 import { payment } from './payment.ts';
 import { paymentView } from './view.ts';
 
 /** One row per payment. */
 export const paymentTable = recordProjection(payment, {
   name: 'payments',
-  version: 1,
+  version: 2,
   view: paymentView,
   columns: {
     destination_type: { type: 'text', of: (shown) => shown.destination_type },
@@ -19,5 +20,18 @@ export const paymentTable = recordProjection(payment, {
     currency: { type: 'text', of: (shown) => shown.currency },
     amount: { type: 'numeric', of: (shown) => shown.amount },
     succeeded_at: { type: 'timestamptz', of: (shown) => shown.succeeded_at },
+    ask_at: {
+      type: 'timestamptz',
+      of: (_shown, state) => state && nextQuestion(state),
+      index: true,
+    },
   },
+});
+
+/** Asks the provider about what is under way, because its messages may be lost. */
+export const questions = dueWork({
+  name: 'questions to payment providers',
+  table: paymentTable,
+  column: 'ask_at',
+  run: (context, id) => context.execute(payment, id, askWhenDue),
 });

@@ -22,10 +22,17 @@ function messageOf(event: PaymentEvent): string | null {
     case 'PaymentFailed':
       return 'failed';
     case 'PaymentChanged':
+    case 'PaymentAttemptPrepared':
+    case 'RefundStarted':
+    case 'RefundSucceeded':
+    case 'RefundFailed':
     case 'PaymentReturned':
     case 'PaymentDeleted':
       return 'updated';
     case 'PaymentAttemptStarted':
+    case 'PaymentCancelled':
+    case 'ProviderAsked':
+    case 'RefundCommitted':
     case 'PaymentApplied':
     case 'ReturnAsked':
     case 'ReturnRefused':

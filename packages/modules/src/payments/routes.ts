@@ -9,7 +9,6 @@ import {
 } from '@counterfoil/engine/define';
 import { invalidField, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { customerReference } from '../customers/index.ts';
 import { deleted, messageSchema } from '../message.ts';
 import { foundById } from '../record/index.ts';
 import { carriedOut } from './carried-out.ts';
@@ -22,7 +21,7 @@ import {
   processPayment,
   readable,
 } from './decisions.ts';
-import { type OwnStatus, payment } from './payment.ts';
+import { type OwnStatus, type Payment, payment } from './payment.ts';
 import { leftOnInvoice, newPayment, providerFor } from './prepare.ts';
 import { paymentTable } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
@@ -33,7 +32,6 @@ import {
   paymentSchema,
   paymentsQuerySchema,
   processPaymentSchema,
-  savedMethodsSchema,
   type UpdatePaymentBody,
   updatePaymentSchema,
 } from './schema.ts';
@@ -51,56 +49,36 @@ export interface PaymentRoutesOptions {
   readonly reacting: Reaction;
 }
 
-const readingRoutes = (provider: PaymentProvider | null) =>
-  ({
-    'GET /payments': route({
-      summary: 'List payments',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      query: ofTable(paymentTable, paymentsQuerySchema.extend({ expand })),
-      response: pageSchema(paymentSchema),
-      example: {
-        names: { payment_ids: 'pay', destination_id: 'inv' },
-        texts: gatewayIds,
-      },
-      handle: (context, { query }) => listPayments(context, query),
-    }),
+const readingRoutes = {
+  'GET /payments': route({
+    summary: 'List payments',
+    tag,
+    status: 200,
+    permission: 'payment:read',
+    query: ofTable(paymentTable, paymentsQuerySchema.extend({ expand })),
+    response: pageSchema(paymentSchema),
+    example: {
+      names: { payment_ids: 'pay', destination_id: 'inv' },
+      texts: gatewayIds,
+    },
+    handle: (context, { query }) => listPayments(context, query),
+  }),
 
-    'GET /payments/{id}': route({
-      summary: 'Get a payment',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      params: idParameters,
-      query: z.object({ expand }),
-      response: paymentSchema,
-      handle: async (context, { params: { id }, query }) => {
-        const { resource } = await foundById(context, paymentTable, 'payment', id);
-        const [shown = resource] = await paymentExpansion.show(context, [resource], query.expand);
-        return shown;
-      },
-    }),
-
-    'GET /payments/customers/{id}/methods': route({
-      operationId: 'listSavedPaymentMethods',
-      summary: 'List the payment methods that a provider has saved for a customer',
-      description: 'None where the installation has no payment provider.',
-      tag,
-      status: 200,
-      permission: 'payment:read',
-      params: z.object({ id: referenceSchema('cust') }),
-      response: savedMethodsSchema,
-      handle: async (context, { params: { id } }) => {
-        const found = await customerReference(
-          context,
-          { customer_id: id },
-          { id: 'id', externalId: 'id' },
-        );
-        return { items: provider ? [...(await provider.savedMethods(found.id))] : [] };
-      },
-    }),
-  }) satisfies Routes;
+  'GET /payments/{id}': route({
+    summary: 'Get a payment',
+    tag,
+    status: 200,
+    permission: 'payment:read',
+    params: idParameters,
+    query: z.object({ expand }),
+    response: paymentSchema,
+    handle: async (context, { params: { id }, query }) => {
+      const { resource } = await foundById(context, paymentTable, 'payment', id);
+      const [shown = resource] = await paymentExpansion.show(context, [resource], query.expand);
+      return shown;
+    },
+  }),
+} satisfies Routes;
 
 const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
   ({
@@ -131,7 +109,7 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
           prepare: async () => {
             const data = await newPayment(context, id, body);
             if (!body.process_payment) return createPayment(data);
-            return createAndProcess(data, providerFor(context, provider, body.payment_method_type));
+            return createAndProcess(data, await providerFor(context, provider, body));
           },
         });
         return paymentView(await carriedOut(context, reacting, id, outcome));
@@ -193,8 +171,7 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
         const outcome = await context.execute(payment, id, {
           prepare: async () => {
             const waiting = readable(await context.load(payment, id), id);
-            const asked = providerFor(context, provider, waiting.payment_method_type);
-            return processPayment(id, asked);
+            return processPayment(id, await providerFor(context, provider, askedAgain(waiting)));
           },
         });
         return paymentView(await carriedOut(context, reacting, id, outcome));
@@ -204,8 +181,15 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
 
 /** The routes of payments, with the provider that they ask and what they carry out at once. */
 export const paymentRoutes = (options: PaymentRoutesOptions) => ({
-  ...readingRoutes(options.provider),
+  ...readingRoutes,
   ...writingRoutes(options),
+});
+
+/** A payment that waits, as it is asked of a provider. */
+const askedAgain = ({ payment_method_type, payment_gateway, success_url }: Payment) => ({
+  payment_method_type,
+  ...(payment_gateway === null ? {} : { payment_gateway }),
+  ...(success_url === null ? {} : { success_url }),
 });
 
 const instantFields = {

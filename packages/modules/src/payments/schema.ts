@@ -74,6 +74,23 @@ export const processPaymentSchema = z
   .object({ idempotency_key: nameSchema.optional() })
   .meta({ id: 'ProcessPayment' });
 
+/** Body of POST /payments/{id}/cancel. */
+export const cancelPaymentSchema = z
+  .object({
+    reason: textSchema(255).default('It was cancelled.'),
+    idempotency_key: nameSchema.optional(),
+  })
+  .meta({ id: 'CancelPayment' });
+
+/** Body of POST /payments/{id}/refund. */
+export const refundPaymentSchema = z
+  .object({
+    amount: amountSchema.optional().meta({ description: 'All that can go back unless given' }),
+    reason: textSchema(255).optional(),
+    idempotency_key: nameSchema.optional(),
+  })
+  .meta({ id: 'RefundPayment' });
+
 /** Body of PUT /invoices/{id}/payment. */
 export const recordPaymentSchema = z
   .object({
@@ -98,10 +115,25 @@ const attemptSchema = z
     attempt_number: z.number().int(),
     payment_status: z.enum(['PROCESSING', 'SUCCEEDED', 'FAILED']),
     payment_gateway: z.string(),
+    gateway_attempt_id: textOrNull.meta({ description: 'The name of the attempt at the provider' }),
     error_message: textOrNull,
     created_at: instantSchema,
   })
   .meta({ id: 'PaymentAttempt' });
+
+const refundSchema = z
+  .object({
+    id: z.string(),
+    payment_id: z.string(),
+    amount: z.string(),
+    refund_status: z.enum(['REQUESTED', 'PROCESSING', 'SUCCEEDED', 'FAILED']),
+    payment_gateway: z.string(),
+    gateway_refund_id: textOrNull.meta({ description: 'Id that the provider knows the refund by' }),
+    reason: textOrNull,
+    error_message: textOrNull,
+    created_at: instantSchema,
+  })
+  .meta({ id: 'PaymentRefund' });
 
 /** The payment on the wire (E 22.3; what has no value yet is null: D58). */
 export const paymentSchema = z
@@ -125,6 +157,10 @@ export const paymentSchema = z
       description: 'What the invoice did not need, or was void for: credits of the customer',
     }),
     wallet_transaction_id: textOrNull.meta({ description: 'The debit that paid, with CREDITS' }),
+    payment_url: textOrNull.meta({
+      description: 'The page on which the customer pays, while it can be paid',
+    }),
+    refunds: z.array(refundSchema).meta({ description: 'What goes back through the provider' }),
     attempts: z.array(attemptSchema),
     error_message: textOrNull,
     succeeded_at: instantOrNull,
@@ -164,6 +200,34 @@ export const savedMethodSchema = z
     expires: textOrNull.meta({ description: 'Month, as YYYY-MM' }),
   })
   .meta({ id: 'SavedPaymentMethod' });
+
+/** Body of POST /payments/customers/{id}/setup/intent. */
+export const setUpMethodSchema = z
+  .object({
+    success_url: urlSchema.meta({ description: 'Where the customer goes after saving' }),
+    cancel_url: urlSchema.optional(),
+    payment_method_types: z
+      .array(z.enum(['CARD', 'ACH']))
+      .min(1)
+      .max(2)
+      .default(['CARD'])
+      .meta({ description: 'Kinds of methods that the page offers' }),
+    set_default: z.boolean().default(true).meta({
+      description: 'Whether what is saved becomes the usual method',
+    }),
+    idempotency_key: nameSchema.optional(),
+  })
+  .meta({ id: 'SetUpPaymentMethod' });
+
+/** The page on which a customer saves a payment method. */
+export const methodSetupSchema = z
+  .object({
+    customer_id: z.string(),
+    provider: z.string().meta({ description: 'Name of the payment provider' }),
+    checkout_session_id: z.string().meta({ description: 'Id of the page at the provider' }),
+    checkout_url: z.string().meta({ description: 'Address of the page, for the customer' }),
+  })
+  .meta({ id: 'PaymentMethodSetup' });
 
 export const savedMethodsSchema = z
   .object({ items: z.array(savedMethodSchema) })

@@ -1,5 +1,5 @@
 import { existing, zeroText } from '@counterfoil/kernel';
-import type { PaymentState } from './payment.ts';
+import { attemptUnderWay, isOpen, type PaymentState } from './payment.ts';
 import type { PaymentResource } from './schema.ts';
 
 /** The payment as the API, the read model and the webhooks show it (D58). */
@@ -25,12 +25,25 @@ export function paymentView(state: PaymentState): PaymentResource {
     refunded_amount: payment.returned,
     excess_amount: payment.applied?.to_customer ?? zeroText,
     wallet_transaction_id: payment.debit?.transaction_id ?? null,
+    payment_url: isOpen(payment) ? (attemptUnderWay(payment)?.url ?? null) : null,
+    refunds: payment.refunds.map((refund) => ({
+      id: refund.refund_id,
+      payment_id: payment.id,
+      amount: refund.amount,
+      refund_status: refund.refund_status,
+      payment_gateway: refund.provider,
+      gateway_refund_id: refund.gateway_refund_id,
+      reason: refund.reason,
+      error_message: refund.error_message,
+      created_at: refund.started_at,
+    })),
     attempts: payment.attempts.map((attempt) => ({
       id: attempt.attempt_id,
       payment_id: payment.id,
       attempt_number: attempt.number,
       payment_status: attempt.payment_status,
       payment_gateway: attempt.provider,
+      gateway_attempt_id: attempt.reference,
       error_message: attempt.error_message,
       created_at: attempt.started_at,
     })),

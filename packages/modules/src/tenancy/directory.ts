@@ -40,6 +40,8 @@ export interface Directory {
   find(hash: string, now: Instant): Principal | null;
   /** The same by the id of a key that was made out elsewhere. */
   findKey(tenantId: string, keyId: string, now: Instant): Principal | null;
+  /** Tells whether a tenant has an environment. */
+  hasEnvironment(tenantId: string, environmentId: string): boolean;
   /** All tenants, newest first. */
   tenants(): readonly TenantRecord[];
   /** The number of published environments or users of a tenant, or of API keys of an environment. */
@@ -130,6 +132,8 @@ export function createDirectory(quotas: Quotas = defaultQuotas): Directory {
     },
     find: (hash, now) => principalAt(placeByHash.get(hash) ?? '', now),
     findKey: (tenantId, keyId, now) => principalAt(placeOf(tenantId, keyId), now),
+    hasEnvironment: (tenantId, environmentId) =>
+      environments.get(placeOf(tenantId, environmentId))?.status === 'published',
     tenants: () =>
       tenants
         .all()

@@ -23,6 +23,8 @@ export async function apiBeside(
     WEBHOOK_ALLOW_HTTP: true,
     WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
     WEBHOOK_DENIED_CIDRS: [],
+    PAYMENT_PROVIDER: 'stripe',
+    STRIPE_API_URL: stack.stripe.url,
     ...settings,
   };
   const api = await startApi(config, options);

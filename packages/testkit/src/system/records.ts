@@ -80,6 +80,12 @@ export class Records {
         return this.#soldLine();
       case 'pay_waiting':
         return this.#waitingPayment();
+      case 'pay_charged':
+        return this.#chargedPayment();
+      case 'saved_method':
+        return this.#savedMethod();
+      case 'stripe_account':
+        return this.#stripeAccount();
       case 'cn_draft':
         return this.#noteDraft();
       case 'coupon_assoc':
@@ -214,6 +220,38 @@ export class Records {
       ...{ destination_type: 'INVOICE', destination_id, payment_method_type: 'OFFLINE' },
       ...{ amount: '10', currency: 'usd', process_payment: false },
       metadata: { reference: this.text('transfer') },
+    });
+  }
+
+  get #stripeKey(): string {
+    return `sk_test_${this.tenant.environmentId.replaceAll(/[^A-Za-z0-9]/g, '')}`;
+  }
+
+  /** The account of the environment at Stripe. Its key names the tenant, so that each has books of its own. */
+  #stripeAccount(): Promise<Shown> {
+    const body = { secret_key: this.#stripeKey };
+    return this.tenant.ok('PUT', '/payments/providers/stripe', body);
+  }
+
+  /** A card that a new customer has saved at Stripe. */
+  async #savedMethod(customer_id?: string): Promise<Shown> {
+    await this.#stripeAccount();
+    const customer = customer_id ?? (await this.make('cust'));
+    const path = `/payments/customers/${customer}/setup/intent`;
+    await this.tenant.ok('POST', path, { success_url: 'https://example.com/saved' });
+    const { body } = await this.tenant.call('GET', `/customers/${customer}`);
+    const books = (await this.#stack.stripe.server()).booksOf(this.#stripeKey);
+    const { id } = books.saveMethod(body.integrations[0].provider_entity_id);
+    return { id, customer_id: customer };
+  }
+
+  /** A payment of an invoice that a card has made. */
+  async #chargedPayment(): Promise<Shown> {
+    const { id: destination_id, customer_id } = await this.record('inv');
+    await this.#savedMethod(String(customer_id));
+    return this.create('/payments', {
+      ...{ destination_type: 'INVOICE', destination_id, payment_method_type: 'CARD' },
+      ...{ amount: '10', currency: 'usd', metadata: { reference: this.text('card') } },
     });
   }
 

@@ -28,6 +28,8 @@ import type { PaymentStatus } from '../values.ts';
 import { difference, moneyOf, type NoteLine, sum } from './credited.ts';
 import { moneyOn, type PaymentPart } from './payments.ts';
 
+export { type NoteLine, totalOf } from './credited.ts';
+
 /** A credit note as it is asked for: what of which lines, before tax and after discounts (D59). */
 export interface AskedNote {
   readonly credit_note_id: string;

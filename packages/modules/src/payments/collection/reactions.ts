@@ -15,9 +15,11 @@ import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
 import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
 import { type AskedProvider, createAndProcess, isProvided } from '../decisions.ts';
-import { type Payment, payment } from '../payment.ts';
+import { attemptUnderWay, type Payment, payment } from '../payment.ts';
+import { paymentTable } from '../projection.ts';
+import { cancelUnderWay } from '../provided-decisions.ts';
 import type { PaymentProvider } from '../provider.ts';
-import { collection, type PlannedPayment } from './collection.ts';
+import { type CollectionState, collection, type PlannedPayment } from './collection.ts';
 import {
   beginRound,
   endPayment,
@@ -29,26 +31,41 @@ import { providedPayment, restOf, walletPayments } from './plan.ts';
 import { collectable } from './under-way.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
-export const collectedInvoices = reaction(invoice, {
-  name: 'collection of an invoice',
-  on: {
-    InvoiceFinalized: async ({ aggregate_id: id }, context) => {
-      const state = existing(await context.load(invoice, id), 'invoice');
-      if (state.collection_method !== 'charge_automatically' || !isOwed(state)) return;
-      await context.execute(collection, id, beginRound('finalization'));
+export function collectedInvoices(provider: PaymentProvider | null) {
+  const stop = (
+    { aggregate_id: id }: { readonly aggregate_id: string },
+    context: ReactionContext,
+  ) => stopWhereNothingIsOwed(context, provider, id);
+  return reaction(invoice, {
+    name: 'collection of an invoice',
+    on: {
+      InvoiceFinalized: async ({ aggregate_id: id }, context) => {
+        const state = existing(await context.load(invoice, id), 'invoice');
+        if (state.collection_method !== 'charge_automatically' || !isOwed(state)) return;
+        await context.execute(collection, id, beginRound('finalization'));
+      },
+      PaymentSettled: stop,
+      InvoiceAdjusted: stop,
+      InvoiceVoided: stop,
     },
-    PaymentSettled: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
-    InvoiceAdjusted: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
-    InvoiceVoided: (event, context) => stopWhereNothingIsOwed(event.aggregate_id, context),
-  },
-});
+  });
+}
 
-async function stopWhereNothingIsOwed(id: string, context: ReactionContext): Promise<void> {
+/** Takes what is not owed any more off the schedule, and calls off what a provider has under way for it: an open page could be paid. */
+async function stopWhereNothingIsOwed(
+  context: ReactionContext,
+  provider: PaymentProvider | null,
+  id: string,
+): Promise<void> {
   const [state, collecting] = await Promise.all([
     context.load(invoice, id),
     context.load(collection, id),
   ]);
-  if (isOwed(existing(state, 'invoice')) || collecting?.next_at == null) return;
+  if (isOwed(existing(state, 'invoice'))) return;
+  for (const each of provider ? await providedUnderWay(context, id) : []) {
+    await context.execute(payment, each.id, cancelUnderWay(`Nothing of invoice ${id} is owed.`));
+  }
+  if (collecting?.next_at == null) return;
   await context.execute(collection, id, stopCollection);
 }
 
@@ -65,6 +82,8 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
     name: 'round of a collection',
     on: {
       RoundDue: async ({ aggregate_id: id, data: { round } }, context) => {
+        // Of a round that is planned nobody is asked again, however often the log is read.
+        if (!isUnplanned(await context.load(collection, id), round)) return;
         const state = existing(await context.load(invoice, id), 'invoice');
         const payments = isOwed(state) ? await paymentsOf(context, provider, state, round) : [];
         const schedule = isOwed(state) ? await scheduleOf(context, state) : [];
@@ -85,6 +104,11 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
     },
   });
 
+function isUnplanned(state: CollectionState, round: number): boolean {
+  if (!state?.isOpen) return false;
+  return state.round === round && state.waiting === null;
+}
+
 /** Wallets pay first, and the usual method that a provider has saved pays what they leave; of what is under way nobody pays again. */
 async function paymentsOf(
   context: ReactionContext,
@@ -96,11 +120,28 @@ async function paymentsOf(
   if (owed === zeroText) return [];
   const wallets = await walletsOf(context, state);
   const payments = walletPayments(state, owed, wallets, round, context.now);
-  if (provider === null || restOf(owed, payments) === zeroText) return payments;
-  const saved = await provider.savedMethods(state.customer_id);
+  const account = (await provider?.account(context)) ?? null;
+  if (!provider || !account || restOf(owed, payments) === zeroText) return payments;
+  const saved = await account.savedMethods(state.customer_id);
   const usual = saved.find((method) => method.is_default);
   if (!usual || !provider.methods.includes(usual.payment_method_type)) return payments;
   return [...payments, providedPayment(state, owed, payments, round, usual)];
+}
+
+/** Payments of one invoice that are looked at for what a provider has under way. */
+const paymentsRead = 500;
+
+/** The payments of an invoice that a provider has under way, as the log has them. */
+async function providedUnderWay(
+  context: Pick<RequestContext, 'read' | 'load'>,
+  invoiceId: string,
+): Promise<readonly Payment[]> {
+  const { items } = await context.read.list(paymentTable, { limit: paymentsRead, offset: 0 }, [
+    ...where('destination_id', 'eq', invoiceId),
+    ...where('payment_status', 'in', ['PENDING', 'PROCESSING']),
+  ]);
+  const states = await Promise.all(items.map(({ id }) => context.load(payment, id)));
+  return states.flatMap((state) => (state && attemptUnderWay(state) ? [state] : []));
 }
 
 const askedOf = (
