@@ -283,7 +283,7 @@ const answerOf = (answer: HandedAnswer) =>
         body: { code: answer.code, message: answer.message, errors: answer.errors ?? [] },
       };
 
-/** The imports that wait or were begun, the oldest first. */
+/** The imports that wait or were begun: of each tenant the oldest first, and no tenant behind all of another's. */
 async function runnable(connection: Connection): Promise<readonly Found[]> {
   const { rows: known } = await connection.query<{ known: boolean }>(
     "select to_regclass('counterfoil.tasks') is not null as known",
@@ -291,8 +291,11 @@ async function runnable(connection: Connection): Promise<readonly Found[]> {
   // In a new installation the projector makes the table a moment later.
   if (!known[0]?.known) return [];
   const { rows } = await connection.query<Found>(
-    `select id, tenant_id, environment_id from counterfoil.tasks
-      where runnable_since is not null order by runnable_since limit 100`,
+    `select id, tenant_id, environment_id
+       from (select id, tenant_id, environment_id, runnable_since,
+                    row_number() over (partition by tenant_id order by runnable_since) as place
+               from counterfoil.tasks where runnable_since is not null) as waiting
+      order by place, runnable_since limit 100`,
   );
   return rows;
 }

@@ -168,8 +168,12 @@ export const taskRoutes = ({ files, policy }: TaskOptions) =>
       bodyLimitBytes: importLimits.fileBytes,
       response: taskFileSchema,
       example: { query: { complete: 'false' } },
-      handle: (context, { params: { id }, query, stream }) =>
-        takePart(context, files ?? noStore(), id, { stream, ...query }),
+      handle: async (context, { params: { id }, query, stream }) => {
+        // The rows are carried out with the rights of whoever asked for the import, so nobody else's may come with less.
+        const { entity_type } = requireTask(await context.load(importTask, id), id);
+        refuseWithoutRight(context, entity_type);
+        return takePart(context, files ?? noStore(), id, { stream, ...query });
+      },
     }),
 
     'GET /tasks': routes.list({

@@ -44,6 +44,7 @@ test('a task has all its members from the beginning, and waits for its file', as
 
 test('what cannot be imported is refused, and so is a key without the right', async () => {
   const { create, memory, routes } = importWorld();
+  const { id } = await create(csv);
   const faults: [object, string][] = [
     [{ ...csv, file_url: 'http://example.com/a.csv' }, '/file_url'],
     [{ ...csv, file_url: 'https://127.0.0.1/a.csv' }, '/file_url'],
@@ -60,6 +61,11 @@ test('what cannot be imported is refused, and so is a key without the right', as
     }),
   );
   assert.is(refused.code, 'permission_denied');
+  const sent = callRoute(routes['PUT /tasks/{id}/file'], memory.request(weak), {
+    params: { id },
+    stream: streamOf(file),
+  });
+  assert.is((await rejection(sent)).code, 'permission_denied');
   assert.equal(refused.details?.permission, 'customer:write');
 });
 
