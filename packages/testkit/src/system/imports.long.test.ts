@@ -77,9 +77,8 @@ const badLines = (count: number, headLines: number): number[] =>
 test('100,000 customers and 1,000,000 events, killed twice each, are there once, and the bad rows listed', async () => {
   const opened = openings();
   try {
-    const folder = opened.add(
-      mkdtempSync(join(tmpdir(), 'counterfoil-imports-')),
-      async (path) => rmSync(path, { recursive: true, force: true }),
+    const folder = opened.add(mkdtempSync(join(tmpdir(), 'counterfoil-imports-')), async (path) =>
+      rmSync(path, { recursive: true, force: true }),
     );
     const settings = { LOG_LEVEL: 'error', RATE_LIMIT_PER_SECOND: '1000000' };
     const installation = await startInstallation({ folder, port: await freePort(), settings });
@@ -124,7 +123,10 @@ test('100,000 customers and 1,000,000 events, killed twice each, are there once,
     );
     const second = await underKills(ofEvents, events);
     const badEvents = events / badEvery;
-    assert.equal([second.successful_records, second.failed_records], [events - badEvents, badEvents]);
+    assert.equal(
+      [second.successful_records, second.failed_records],
+      [events - badEvents, badEvents],
+    );
     assert.equal(await badLinesOf(api, ofEvents), badLines(events, 0));
     const counted = await eventually(
       async () => {
@@ -137,7 +139,10 @@ test('100,000 customers and 1,000,000 events, killed twice each, are there once,
     );
     assert.is(counted, String(events - badEvents));
     // The installation has customers of its own, of the demo tenant's beginning.
-    assert.ok(pagination.total - (customers - bad) < 100, `there are ${pagination.total} customers`);
+    assert.ok(
+      pagination.total - (customers - bad) < 100,
+      `there are ${pagination.total} customers`,
+    );
   } finally {
     await opened.closeAll();
   }

@@ -199,12 +199,10 @@ const lineSchema = z
     shared_commitment: sharedCommitmentSchema
       .nullable()
       .meta({ description: 'The commitment of all usage together' }),
-    late: lateSchema
-      .nullable()
-      .meta({
-        description:
-          'What is left of usage that came late, or was billed by amount before; null for other lines',
-      }),
+    late: lateSchema.nullable().meta({
+      description:
+        'What is left of usage that came late, or was billed by amount before; null for other lines',
+    }),
     unrounded_amount: textOrNull('Exact; null where nothing is rounded'),
     line_item_discount: text('What coupons of the line take off'),
     invoice_level_discount: text('Its share of what coupons of the whole take off'),
