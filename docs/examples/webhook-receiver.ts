@@ -30,6 +30,7 @@ interface Place {
  * says (`kind`). All other events show the state of a record.
  */
 export const entryTypes: ReadonlySet<string> = new Set([
+  'feature.wallet_balance.alert',
   'invoice.communication.triggered',
   'invoice.payment.overdue',
   'ledger.checkpoint.created',
@@ -41,6 +42,8 @@ export const entryTypes: ReadonlySet<string> = new Set([
   'usage_alert.threshold_crossed',
   'wallet.credit_balance.dropped',
   'wallet.credit_balance.recovered',
+  'wallet.ongoing_balance.dropped',
+  'wallet.ongoing_balance.recovered',
   'wallet.transaction.created',
 ]);
 

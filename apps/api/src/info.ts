@@ -38,6 +38,7 @@ const tags = {
   Prices: 'Amounts per unit, package or tier, and quotes of them',
   'Pricing units': 'Own units of price, such as tokens, with a rate to a currency',
   Roles: 'Named sets of rights',
+  'Scheduled tasks': 'Exports to a storage, window by window',
   Settings: 'What an environment does in its own way, such as the numbers of invoices',
   Subscriptions: 'Plans that customers have, their lines, periods and what was charged for them',
   Tasks: 'Imports of files, and the runs of exports',

@@ -228,6 +228,7 @@ export const subscriptionFields: Readonly<Record<string, string>> = {
   SettlementSum: 'Charges and credits',
   NotSupportedYet: 'Not supported yet: leave it out',
   Subscription: 'A plan that a customer has',
+  EmbeddedSubscription: 'A plan that a customer has',
   SubscriptionLineItem: 'Something that a subscription is charged for',
   SubscriptionStatus: 'State of a subscription',
   ProrationBehavior: 'Whether parts of periods are charged and credited',

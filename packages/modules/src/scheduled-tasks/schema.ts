@@ -85,7 +85,7 @@ export const triggeredRunSchema = z
 export const scheduledTasksQuerySchema = z.object({
   ...listShape,
   connection_id: z.string().max(64).optional(),
-  entity_type: exportTypeSchema.optional(),
-  interval: exportIntervalSchema.optional(),
+  entity_type: exportTypeSchema.optional().meta({ description: 'Exports of this kind of rows' }),
+  interval: exportIntervalSchema.optional().meta({ description: 'With windows of this length' }),
   enabled: flagParameter.optional(),
 });
