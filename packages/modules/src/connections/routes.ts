@@ -47,7 +47,10 @@ export const connectionRoutes = ({ sealer }: ConnectionOptions) =>
     'PUT /connections/{id}': routes.change({
       description: 'Credentials are replaced as a whole; what is left out stays.',
       body: updateConnectionSchema,
-      example: { body: { name: newText('Renamed') } },
+      example: {
+        body: { name: newText('Renamed') },
+        texts: ['encrypted_secret_data.s3.aws_access_key_id'],
+      },
       decide: (id, body) => updateConnection(sealer, id, body),
     }),
     'DELETE /connections/{id}': routes.endWithMessage({

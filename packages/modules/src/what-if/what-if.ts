@@ -97,7 +97,7 @@ async function customersOf(
     for (const id of new Set(customer_ids)) {
       if ((await context.load(customer, id)) !== null) ids.push(id);
     }
-    return { ids, total: ids.length };
+    return { ids: ids.slice(offset, offset + limit), total: ids.length };
   }
   const subscriptions = await context.read.ids(
     subscriptionTable,

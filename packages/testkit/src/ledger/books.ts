@@ -44,7 +44,7 @@ export interface Order {
 
 /** The occasion on which a wallet looks whether it needs credits. */
 export interface Occasion {
-  readonly cause: 'change' | 'settings' | 'unfreezing' | 'new_day' | 'refused_debit';
+  readonly cause: 'change' | 'settings' | 'unfreezing' | 'new_day' | 'refused_debit' | 'ongoing';
   /** Of a change, the number of the entry or the id of the hold that made it; else null. */
   readonly by: number | string | null;
 }

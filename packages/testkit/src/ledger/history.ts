@@ -125,6 +125,16 @@ export const walletTypes = [
 /** Types about what a wallet is going to pay: usage and invoices cause them, and no request to the wallet. */
 export const ongoingTypes = ['OngoingAlertStateChanged', 'FeatureAlertStateChanged'];
 
+/** Tells whether an event is of a look at what is going to be paid, which nobody has to ask for. */
+export const isOfLook = ({ type, data }: Fact): boolean =>
+  ongoingTypes.includes(type) || data.cause === 'ongoing' || data.automatic?.cause === 'ongoing';
+
+/** The pieces that requests and due work explain: what is told of money that is going to be paid moves none. */
+export const explainedGroups = (history: History): Group[] =>
+  groupsOf(history).filter(
+    ({ events }) => !events.every(({ type }) => ongoingTypes.includes(type)),
+  );
+
 /** Types that the log of a customer's debits may hold. */
 export const debitTypes = ['DebitRequested', 'DebitCompleted', 'DebitRefused'];
 

@@ -3,7 +3,14 @@ import { checkAnswer, checkReplay, isConflictOf, type Judged } from './answers.t
 import { type AnyCommand, type Command, targetOf } from './commands.ts';
 import { effectOf, entryNumbers } from './effects.ts';
 import type { AnyExchange, CustomerExchange, Exchange } from './exchange.ts';
-import { type Group, groupsOf, type History, newIdsIn } from './history.ts';
+import {
+  explainedGroups,
+  type Group,
+  type History,
+  isOfLook,
+  newIdsIn,
+  ongoingTypes,
+} from './history.ts';
 import { Oracle } from './oracle.ts';
 import type { SharePart } from './shares.ts';
 
@@ -45,7 +52,7 @@ export function linearise(
   { isPunctual = false, shares = new Map(), debits = [] }: Circumstances = {},
 ): Oracle {
   const numbers = entryNumbers(history);
-  const groups = groupsOf(history);
+  const groups = explainedGroups(history);
   const byRequest = new Map(exchanges.map((exchange) => [exchange.requestId, exchange]));
   const first = byRequest.get(groups[0]?.correlation ?? '');
   assert.ok(first?.command.kind === 'create', 'a history begins with the creation of its wallet');
@@ -250,15 +257,17 @@ function explainGroup(
   const { events, at } = group;
   const revision = events[0]?.revision;
   const isWithoutEffect = events.every(({ type }) => type === 'RequestWithoutEffect');
-  const written = writtenIn(events, numbers);
   if (!exchange) {
-    assert.equal(
-      written,
-      [...oracle.settle(at, newIdsIn(events))],
-      `revision ${revision}: what fell due`,
+    const isLook = events.some(isOfLook);
+    const done = isLook ? oracle.look(at, newIdsIn(events)) : oracle.settle(at, newIdsIn(events));
+    const moved = writtenIn(
+      events.filter(({ type }) => !ongoingTypes.includes(type)),
+      numbers,
     );
+    assert.equal(moved, [...done], `revision ${revision}: ${isLook ? 'a look' : 'what fell due'}`);
     return null;
   }
+  const written = writtenIn(events, numbers);
   const { command, answer } = exchange;
   assert.is.not(command.kind, 'bad', `revision ${revision}: a wrong request left an event`);
   assert.equal(tooEarly(command, exchange.sentAt), [], `revision ${revision}: dates back too far`);

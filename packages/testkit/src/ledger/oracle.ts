@@ -166,6 +166,16 @@ export class Oracle {
     return this.#keep(at);
   }
 
+  /** Ends what is due, and judges what is left once everything is paid; here nothing is owed. */
+  look(at: number, { orders }: NewIds): readonly Effect[] {
+    this.#ledger.effects = [];
+    this.#ledger.orderIds = [...orders];
+    this.#ledger.now = at;
+    this.#ledger.due(at);
+    conclude(this.#ledger, at, 'ongoing');
+    return this.#keep(at);
+  }
+
   /** Returns the times between two at which something ends by itself. */
   endings(after: number, upTo: number): number[] {
     const { lots, holds, orders } = this.#ledger.books;

@@ -1,5 +1,5 @@
 import type { AnyExchange, CustomerExchange, Exchange } from './exchange.ts';
-import { type Group, groupsOf, type History } from './history.ts';
+import { explainedGroups, type Group, type History } from './history.ts';
 
 /** The ledger of one wallet, and the requests to it. */
 export interface WalletStory {
@@ -31,7 +31,7 @@ const placeOf = ({ group }: Piece): bigint => group.events[0]?.position ?? 0n;
 /** The pieces of all histories in the order of the log; those of one history stay in their own order. */
 export function inLogOrder({ wallets, debits }: CustomerStory): Piece[] {
   const piecesOf = (history: History, wallet: number | null): Piece[] =>
-    groupsOf(history).map((group) => ({ wallet, group }));
+    explainedGroups(history).map((group) => ({ wallet, group }));
   const rows = [
     ...wallets.map(({ history }, wallet) => piecesOf(history, wallet)),
     piecesOf(debits.history, null),

@@ -211,7 +211,8 @@ for (const key of routeKeys()) {
       }
       for (const { place, name } of attacked(filters, attacker)) {
         const value = isListAt(operation, place) ? [name] : name;
-        const answer = await send(watched, operation, requestWith(base, place, value));
+        const alone = requestNaming(operation, base, place, name);
+        const answer = await send(watched, operation, requestWith(alone, place, value));
         assert.is(answer.status, 200, answer.text);
         // The feed counts nothing.
         assert.equal([answer.body.items, answer.body.pagination?.total ?? 0], [[], 0]);

@@ -238,7 +238,7 @@ for (const [name, prepare, told] of faults) {
     assert.is(await stack.store.head(), head, 'nothing is appended');
     const { status, stdout, stderr } = await counterfoil('verify');
     assert.is(status, 1, stderr);
-    assert.match(stdout, new RegExp(`wallet-.*${walletId}@2`));
+    assert.match(stdout, new RegExp(`wallet-.*${walletId}@2`), stdout + stderr);
     assert.match(stdout, told);
     assert.not.match(stdout + stderr, /\n\s+at /);
   });

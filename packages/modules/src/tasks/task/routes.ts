@@ -180,8 +180,8 @@ export const taskRoutes = ({ files, policy }: TaskOptions) =>
       task_type: equalTo('task_type', taskTypeSchema),
       task_status: equalTo('task_status', taskStatusSchema),
       entity_type: equalTo('entity_type', z.string().max(64)),
-      scheduled_task_id: equalTo('scheduled_task_id', z.string().max(64)),
-      created_by: equalTo('created_by', z.string().max(64)),
+      scheduled_task_id: equalTo('scheduled_task_id', z.string().max(64), { names: 'schtask' }),
+      created_by: equalTo('created_by', z.string().max(64), { names: 'owner' }),
     }),
     'GET /tasks/{id}': routes.get(),
 
