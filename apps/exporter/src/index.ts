@@ -1,6 +1,5 @@
 import {
   assertAdmitted,
-  categoryPrefix,
   createLog,
   createMetrics,
   createReadModel,
@@ -13,7 +12,6 @@ import {
   migrate,
   migrationsOf,
   openEventStore,
-  startCacheFollower,
   startLiveFold,
   startParts,
   systemClock,
@@ -56,14 +54,13 @@ export const startExporter = (
     const aggregates = slices.flatMap((slice) => slice.aggregates);
     const clocks = createClocks(systemClock);
     const time = started.add(watchClock({ store, limitSeconds, log, metrics }), stop);
+    // Nobody tells it of the log: it looks at few records, and reads them when it does.
     const streams = createStreams({
       store,
       aggregates,
       clock: clocks,
       doubtOfTime: time.doubt,
     });
-    const prefixes = aggregates.map(({ name }) => categoryPrefix(name));
-    started.add(startCacheFollower({ store, cache: streams.cache, prefixes, log }), stop);
     const follow = eventsOfRecords([testClock], (event) => clocks.apply(event));
     const fold = startLiveFold({ store, ...follow, onFailed: thrown });
     started.add(fold, stop);
