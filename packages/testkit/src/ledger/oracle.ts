@@ -156,23 +156,21 @@ export class Oracle {
   }
 
   /** Ends what is due, as the service does by itself. */
-  settle(at: number, { orders }: NewIds = noIds): readonly Effect[] {
-    this.#ledger.effects = [];
-    this.#ledger.orderIds = [...orders];
-    this.#ledger.now = at;
-    const isNewDay = isResumed(this.#ledger, at);
-    this.#ledger.due(at);
-    conclude(this.#ledger, at, isNewDay ? 'new_day' : null);
-    return this.#keep(at);
+  settle(at: number, ids: NewIds = noIds): readonly Effect[] {
+    return this.#end(at, ids, isResumed(this.#ledger, at) ? 'new_day' : null);
   }
 
   /** Ends what is due, and judges what is left once everything is paid; here nothing is owed. */
-  look(at: number, { orders }: NewIds): readonly Effect[] {
+  look(at: number, ids: NewIds): readonly Effect[] {
+    return this.#end(at, ids, 'ongoing');
+  }
+
+  #end(at: number, { orders }: NewIds, cause: 'new_day' | 'ongoing' | null): readonly Effect[] {
     this.#ledger.effects = [];
     this.#ledger.orderIds = [...orders];
     this.#ledger.now = at;
     this.#ledger.due(at);
-    conclude(this.#ledger, at, 'ongoing');
+    conclude(this.#ledger, at, cause);
     return this.#keep(at);
   }
 
