@@ -1,5 +1,6 @@
 import {
   assertAdmitted,
+  BlankStretches,
   categoryPrefix,
   commandMetrics,
   connectGateway,
@@ -187,7 +188,11 @@ function followedStore(started: Started, { store, slices, streams, log }: Follow
 const factReads = (
   { pool, prepared }: ReadModel,
   tracker: ReturnType<typeof trackFillings>,
-): FactReadSide => ({ pool, prepared, tracker, recent: new RecentFacts() });
+  store: EventStore,
+): FactReadSide => {
+  const stretches = new BlankStretches(store);
+  return { pool, prepared, tracker, stretches, recent: new RecentFacts() };
+};
 
 interface StreamParts {
   readonly store: EventStore;
@@ -290,7 +295,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const fillings = started.add(trackFillings(config.DATABASE_URL, log), close);
   const facts = {
     writer: new IntakeWriter({ store, clock: clocks, doubtOfTime: time.doubt }),
-    reads: factReads(readModel, fillings),
+    reads: factReads(readModel, fillings, store),
   };
   const runOptions = {
     facts,

@@ -119,6 +119,7 @@ program
   .description('measure entitlement checks, and recording within a hard limit until it is reached')
   .option('--per-second <number>', 'requests a second', wholeNumber)
   .option('--seconds <number>', 'measured seconds of each of the two loads', wholeNumber)
+  .option('--profile <folder>', 'write processor profiles there')
   .action((given: Partial<LimitBenchOptions>) => benchLimits(readSettings(), given, print));
 
 program

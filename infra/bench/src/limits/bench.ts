@@ -3,6 +3,7 @@ import { machine } from '../conditions.ts';
 import { inProcess } from '../in-process.ts';
 import { withFreshInstallation } from '../installation.ts';
 import { processorTime, spentPerThousand } from '../processor-time.ts';
+import { type Profiles, prepareProfiles } from '../profile/profiles.ts';
 import type { QuestionLoad, QuestionPlan } from '../questions/plan.ts';
 import { conclude, type Result } from '../report.ts';
 import { type SoldLimit, sellLimit, usedOf } from './sold-limit.ts';
@@ -12,9 +13,11 @@ export interface LimitBenchOptions {
   readonly perSecond: number;
   /** Measured seconds of each load; a fifth is added in front to warm up. */
   readonly seconds: number;
+  /** Folder for processor profiles; null: none. */
+  readonly profile: string | null;
 }
 
-const defaults: LimitBenchOptions = { perSecond: 500, seconds: 10 };
+const defaults: LimitBenchOptions = { perSecond: 500, seconds: 10, profile: null };
 
 const warmUpShare = 0.2;
 /** The part of the recorded uses that the limit lets through. */
@@ -33,12 +36,14 @@ export async function benchLimits(
   print: (line: string) => void,
 ): Promise<void> {
   const options = { ...defaults, ...given };
+  const profilesOf = options.profile === null ? null : prepareProfiles(options.profile);
   await withFreshInstallation(settings, async (demo, folder) => {
     const { perSecond, seconds } = options;
     const limit = Math.floor(perSecond * seconds * (1 + warmUpShare) * limitShare);
     const sold = await sellLimit(demo, limit);
     print(`before: ${machine()}`);
-    const measured = { demo, folder, options, sold };
+    const profiles = profilesOf?.(folder) ?? null;
+    const measured = { demo, folder, options, sold, profiles };
     const results = [await checks(measured), await recordings(measured)];
     print(`after: ${machine()}`);
     conclude(results, print);
@@ -50,11 +55,12 @@ interface Measured {
   readonly folder: string;
   readonly options: LimitBenchOptions;
   readonly sold: SoldLimit;
+  readonly profiles: Profiles | null;
 }
 
 async function checks(measured: Measured): Promise<Result> {
   const body = questionOf(measured.sold);
-  const { load, spent } = await ask(measured, {
+  const { load, spent } = await ask(measured, 'checks', {
     body: JSON.stringify(body),
     expected: 'within_limit',
   });
@@ -69,7 +75,10 @@ async function checks(measured: Measured): Promise<Result> {
 async function recordings(measured: Measured): Promise<Result> {
   const { demo, options, sold } = measured;
   const body = { ...questionOf(sold), record: true };
-  const { load, spent } = await ask(measured, { body: JSON.stringify(body), expected: null });
+  const { load, spent } = await ask(measured, 'recordings', {
+    body: JSON.stringify(body),
+    expected: null,
+  });
   const letThrough = load.answers['200 within_limit'] ?? 0;
   const used = await usedOf(demo, sold);
   const faults = [
@@ -90,10 +99,12 @@ const questionOf = ({ featureId }: SoldLimit) => ({
 });
 
 async function ask(
-  { demo, folder, options }: Measured,
+  { demo, folder, options, profiles }: Measured,
+  title: string,
   question: QuestionPlan['questions'][number],
 ): Promise<{ readonly load: QuestionLoad; readonly spent: Result['processorTime'] }> {
   const { perSecond, seconds } = options;
+  const recording = profiles?.start(title);
   const before = processorTime(folder);
   const load = await inProcess<QuestionPlan, QuestionLoad>(program, {
     ...{ baseUrl: demo.base_url, apiKey: demoKeyOf(demo), name: 'answers' },
@@ -101,7 +112,9 @@ async function ask(
     pace: { kind: 'open', perSecond },
     ...{ warmUpSeconds: seconds * warmUpShare, seconds },
   });
-  return { load, spent: spentPerThousand(before, processorTime(folder), load.asked) };
+  const spent = spentPerThousand(before, processorTime(folder), load.asked);
+  await recording?.end(load.asked);
+  return { load, spent };
 }
 
 const resultOf = (

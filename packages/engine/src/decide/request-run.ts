@@ -172,6 +172,7 @@ export class RequestRunner implements RequestRun, RequestContext {
       correlationId: this.requestId,
       causationId: this.requestId,
       onWritten: (position: Position, isNew: boolean) => this.#note(position, isNew),
+      loadsUpTo: () => this.#seen,
     };
     const first = revision - events.length + 1;
     try {
@@ -295,11 +296,14 @@ export class RequestRunner implements RequestRun, RequestContext {
     });
   }
 
-  /** The position that the caller has seen, as far as is known here. */
+  /**
+   * The position that memory must have come to: what the caller insists on, and what tables have shown to this request. What was
+   * written in this process, whoever asked for it, is in memory since then.
+   */
   get #seen(): Position {
-    const { writtenBefore, writtenAt } = this.#progress;
-    const positions = [this.#request.minimumPosition, writtenBefore, writtenAt];
-    return positions.reduce<Position>((last, one) => (one !== null && one > last ? one : last), 0n);
+    const insisted = this.#request.minimumPosition ?? (0n as Position);
+    const { readAt } = this.#progress;
+    return readAt !== null && readAt > insisted ? readAt : insisted;
   }
 
   /** The key that the request has, of its caller or of ours; null for one without. */

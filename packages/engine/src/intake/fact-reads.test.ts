@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { type FactTables, intake } from '../define/intake.ts';
 import { sampleEvent } from '../log/sample-events.ts';
 import { PositionClock } from '../projection/projected-position.ts';
+import { BlankStretches } from './blank-stretches.ts';
 import { factReads, RecentFacts } from './fact-reads.ts';
 
 const test = suite('reads of facts');
@@ -34,8 +35,9 @@ async function readsOf(
   clock.set(reached);
   const pool = { query: () => Promise.reject(new Error('nothing is selected')) };
   const tracker = { reached: () => clock, schemaOf: () => 'readings' };
+  const stretches = new BlankStretches(store);
   const reads = factReads({
-    side: { pool, prepared: pool, tracker, recent: new RecentFacts() },
+    side: { pool, prepared: pool, tracker, stretches, recent: new RecentFacts() },
     store,
     caller: { tenantId: 'tenant_01', environmentId: 'env_01', keyId: 'key' } as never,
     minimumPosition: null,

@@ -17,6 +17,7 @@ import type {
 import { beyondLog } from '../log/position.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import type { ScopedPool } from '../query/scoped-pool.ts';
+import { BlankStretches } from './blank-stretches.ts';
 import { fillPrefixes } from './fill-batch.ts';
 import { type FillingKey, fillingSchema } from './filling-record.ts';
 import type { FillingTracker } from './filling-tracker.ts';
@@ -51,6 +52,7 @@ export interface FactReadSide {
   readonly prepared: Pick<ScopedPool, 'query'>;
   readonly tracker: Pick<FillingTracker, 'reached' | 'schemaOf'>;
   readonly recent: RecentFacts;
+  readonly stretches: Pick<BlankStretches, 'isBlank'>;
 }
 
 export interface FactReadsOptions {
@@ -70,14 +72,12 @@ export interface FactReadsOptions {
  * before it.
  */
 export function factReads(options: FactReadsOptions): FactReads {
-  const { side, caller, store, written = null } = options;
-  const isWriteShown = new Map<string, Promise<boolean>>();
+  const { side, caller, written = null } = options;
   /** The place up to which tables show all, where they have come to a position and the caller has written records alone since. */
   const withWrites = async (tables: AnyFactTables, position: Position): Promise<Position> => {
     if (written === null || position >= written) return position;
-    const known = isWriteShown.get(tables.name) ?? isBlank(store, tables, position, written);
-    isWriteShown.set(tables.name, known);
-    return (await known) ? written : position;
+    const isShown = await side.stretches.isBlank(tables, { after: position, upTo: written });
+    return isShown ? written : position;
   };
   const schemaOf = ({ name }: AnyFactTables): string => {
     const schema = side.tracker.schemaOf(name);
@@ -128,16 +128,20 @@ export function factReads(options: FactReadsOptions): FactReads {
 export type FactsOf = (place: Place, upTo: Position | null) => FactReads;
 
 /** The reads of facts of the service itself, in whatever place. */
-export const factsFrom =
-  (side: Omit<FactReadSide, 'recent'>, store: FactReadsOptions['store']): FactsOf =>
-  (place, minimumPosition) =>
+export function factsFrom(
+  side: Pick<FactReadSide, 'pool' | 'prepared' | 'tracker'>,
+  store: FactReadsOptions['store'],
+): FactsOf {
+  const stretches = new BlankStretches(store);
+  return (place, minimumPosition) =>
     factReads({
-      side: { ...side, recent: nobodyHasSent },
+      side: { ...side, stretches, recent: nobodyHasSent },
       store,
       caller: { ...place, keyId: '' },
       minimumPosition,
       onRead: () => undefined,
     });
+}
 
 const nobodyHasSent = new RecentFacts();
 
@@ -182,18 +186,17 @@ async function progressOf(
 /** Events that are counted: as many as one batch of a filling has. */
 const missingMaximum = 16;
 
-/** Counts the events in a stretch of the log that are for some tables, up to a number. */
+/** Counts the events in a stretch of the log that are for some tables. */
 async function countMissing(
   store: Pick<EventStore, 'readLog'>,
   tables: AnyFactTables,
   stretch: { readonly after: Position; readonly upTo: Position },
-  maximum = missingMaximum,
 ): Promise<number> {
   let missing = 0;
   if (stretch.after >= stretch.upTo) return missing;
   for await (const _ of store.readLog({ prefixes: fillPrefixes(tables), ...stretch })) {
     missing += 1;
-    if (missing === maximum) break;
+    if (missing === missingMaximum) break;
   }
   return missing;
 }
@@ -211,9 +214,8 @@ async function untilShown(
   if (await reached.waitFor(minimumPosition, placeWaitMilliseconds)) return minimumPosition;
   const newest = await store.head().catch(() => null);
   const isThere = newest !== null && newest >= minimumPosition;
-  if (isThere && (await isBlank(store, tables, reached.position(), minimumPosition))) {
-    return minimumPosition;
-  }
+  const stretch = { after: reached.position(), upTo: minimumPosition };
+  if (isThere && (await side.stretches.isBlank(tables, stretch))) return minimumPosition;
   if (await reached.waitFor(minimumPosition, explicitWaitMilliseconds)) return minimumPosition;
   if (newest !== null && minimumPosition > newest) throw beyondLog(minimumPosition, newest);
   throw new Problem(
@@ -221,24 +223,6 @@ async function untilShown(
     `The tables of ${name} have not reached position ${minimumPosition} yet. Retry shortly.`,
     { retryAfterSeconds: 1, details: { minimum_position: String(minimumPosition) } },
   );
-}
-
-/**
- * Tells whether the log has nothing for some tables in a stretch. They are told seldom how far it goes with events of
- * others, and while it is quiet not at all.
- */
-async function isBlank(
-  store: Pick<EventStore, 'readLog'>,
-  tables: AnyFactTables,
-  after: Position,
-  upTo: Position,
-): Promise<boolean> {
-  try {
-    return (await countMissing(store, tables, { after, upTo }, 1)) === 0;
-  } catch {
-    // A store that cannot be read leaves the question to those who fill.
-    return false;
-  }
 }
 
 const notReady = (): Problem =>

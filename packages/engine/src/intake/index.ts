@@ -1,4 +1,5 @@
 export { askParts, type ShownPart, shownParts } from './ask-parts.ts';
+export { BlankStretches } from './blank-stretches.ts';
 export { type FactReadSide, type FactsOf, factsFrom, RecentFacts } from './fact-reads.ts';
 export { FactsBesideTaken, withFactsBeside } from './facts-beside.ts';
 export { type FillingTracker, trackFillings } from './filling-tracker.ts';

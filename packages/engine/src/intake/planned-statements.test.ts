@@ -29,6 +29,7 @@ function watched() {
     prepared: pool('prepared'),
     tracker,
     recent: new RecentFacts(),
+    stretches: { isBlank: () => Promise.resolve(true) },
   };
   const caller = { tenantId: 'tenant', environmentId: 'environment', keyId: 'key' };
   const options = { side, caller, store: {}, minimumPosition: null, onRead: () => undefined };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -75,6 +75,8 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
     rm(pathOf(streamName), { force: true }).catch((error) => onError(error, streamName));
   const load = async <State>(streamName: string): Promise<Snapshot<State> | null> => {
     const path = pathOf(streamName);
+    // Hardly any stream is long enough to have one, and each that is read for the first time asks: a look costs a fiftieth of a read that fails.
+    if (!existsSync(path)) return null;
     try {
       const snapshot = await readSnapshot<State>(await readFile(path), { streamName, code });
       const now = new Date();

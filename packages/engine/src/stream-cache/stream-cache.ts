@@ -4,8 +4,8 @@ import { CachedStream, type StreamSource } from './cached-stream.ts';
 import { HeardLog } from './heard-log.ts';
 import type { StreamPlace } from './stream-state.ts';
 
-/** Folded streams kept in memory while nobody is at work on them, and what they may take together. */
-const idleStreamsMaximum = 20_000;
+/** Folded streams kept in memory while nobody is at work on them, and what they may take together: short ones are bound by that. */
+const idleStreamsMaximum = 60_000;
 const idleBytesMaximum = 256 * 1024 ** 2;
 
 export interface StreamCacheOptions extends StreamSource {
