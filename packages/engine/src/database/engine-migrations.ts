@@ -200,6 +200,20 @@ const fillingPosition: Migration = {
   },
 };
 
+/** The position of the last change of what facts count as: most that a filling takes changes nothing, and those who read several times must know. */
+const countedPosition: Migration = {
+  async up(database: Kysely<unknown>): Promise<void> {
+    await sql`
+      alter table counterfoil.filling add column counted_position bigint not null default 0`.execute(
+      database,
+    );
+    await sql`
+      grant select (counted_position) on counterfoil.filling to ${sql.id(readerRole)}`.execute(
+      database,
+    );
+  },
+};
+
 /** Files that are too large for the log, in pieces: see files/README.md. */
 const files: Migration = {
   async up(database: Kysely<unknown>): Promise<void> {
@@ -239,4 +253,5 @@ export const engineMigrations: Readonly<Record<string, Migration>> = {
   engine_0006_filling: filling,
   engine_0007_filling_position: fillingPosition,
   engine_0008_files: files,
+  engine_0009_counted_position: countedPosition,
 };

@@ -52,6 +52,8 @@ interface FillingTable {
   retired: Generated<boolean>;
   rebuild_requested: Generated<boolean>;
   position: Generated<BigNumber>;
+  /** The position after the last batch that may have changed what facts count as. */
+  counted_position: Generated<BigNumber>;
   /** Parts that were dropped or filled again: whoever fills on has to know of it. */
   part_changes: Generated<number>;
   event_position: BigNumber | null;

@@ -172,7 +172,6 @@ export class RequestRunner implements RequestRun, RequestContext {
       correlationId: this.requestId,
       causationId: this.requestId,
       onWritten: (position: Position, isNew: boolean) => this.#note(position, isNew),
-      loadsUpTo: () => this.#seen,
     };
     const first = revision - events.length + 1;
     try {

@@ -126,6 +126,8 @@ export interface FactTables<Tables extends object = object, Fact = unknown> {
   readonly intake: Intake<string, Fact>;
   /** Records whose events are taken as well. */
   readonly records: readonly AnyAggregate[];
+  /** Those of them on which it does not depend what facts count as. */
+  readonly aside?: readonly AnyAggregate[];
   /** The statements that make the tables in a schema, which is in quotes, and let a role read them. */
   readonly create: (schema: string, readerRole: string) => readonly string[];
   readonly filler: (session: FillSession) => Filler<Fact>;
@@ -205,10 +207,10 @@ export interface FactReads {
   /** Waits as `query` does, and gives a position of the log up to which everything is in the tables. */
   shown<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
   /**
-   * The position of the log at which the tables stand in this moment: everything up to it is in them, and nothing after it. Throws
-   * 503 while readers are switched to others.
+   * The position of the log at which the tables stood when something last came into them that may have changed what facts count as: whoever
+   * finds the same before and after reading has read one state. Throws 503 while readers are switched to others.
    */
-  standing<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
+  changedAt<Tables extends object>(tables: FactTables<Tables>): Promise<string>;
   /** The same as `query` from the tables as they are: nothing is waited for. */
   queryAtOnce<Tables extends object, Row>(
     tables: FactTables<Tables>,

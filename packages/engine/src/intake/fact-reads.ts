@@ -102,7 +102,7 @@ export function factReads(options: FactReadsOptions): FactReads {
   };
   return {
     shown: async (tables) => String(await shown(tables)),
-    standing: (tables) => standingOf(options, tables, schemaOf(tables)),
+    changedAt: (tables) => changedAt(options, tables, schemaOf(tables)),
     progress: (tables) => progressOf(options, tables),
     queryAtOnce: read,
     filling: schemaOf,
@@ -145,15 +145,15 @@ export function factsFrom(
 
 const nobodyHasSent = new RecentFacts();
 
-/** The position that stands beside the rows of some tables: both are written in one transaction. */
-async function standingOf(
+/** The position of the last change of what the rows of some tables count as: both are written in one transaction. */
+async function changedAt(
   { side, caller }: FactReadsOptions,
   { name }: AnyFactTables,
   schema: string,
 ): Promise<string> {
-  const { rows } = await side.prepared.query<StandingRow>(caller, {
-    name: 'standing_of_facts',
-    text: `select name, version, generation, position from ${schemaName}.filling where name = $1 and serving`,
+  const { rows } = await side.prepared.query<ChangeRow>(caller, {
+    name: 'change_of_facts',
+    text: `select name, version, generation, counted_position as position from ${schemaName}.filling where name = $1 and serving`,
     values: [name],
   });
   const [row] = rows;
@@ -161,7 +161,7 @@ async function standingOf(
   return String(row.position);
 }
 
-interface StandingRow extends FillingKey {
+interface ChangeRow extends FillingKey {
   readonly position: string | bigint | number;
 }
 

@@ -104,7 +104,7 @@ function readsOf(connection: Connection, schema: string, upTo: Position): FactRe
       return (await connection.query(text, values)).rows as never;
     },
     shown: async () => position,
-    standing: async () => position,
+    changedAt: async () => position,
     filling: () => schema,
     progress: async () => ({ head: position, shown: position, missing: 0 }),
   };

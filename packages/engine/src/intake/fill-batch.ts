@@ -12,6 +12,12 @@ export type FillItem = RecordedFacts<unknown> | RecordChange;
 export const fillPrefixes = ({ intake, records }: AnyFactTables): readonly string[] =>
   [intake, ...records].map(({ name }) => categoryPrefix(name));
 
+/** Tells of items whether what facts count as may depend on them. */
+export function bearsOn({ aside = [] }: AnyFactTables): (item: FillItem) => boolean {
+  const names = new Set<string>(aside.map(({ name }) => name));
+  return (item) => item.kind === 'facts' || !names.has(item.event.aggregate);
+}
+
 /** Makes the decoder of the events that some tables of facts take; the others are left out. */
 export function fillDecoder({
   intake,

@@ -93,6 +93,15 @@ export async function notePartChange(
   if (count !== 1) throw new CheckpointMoved();
 }
 
+/** A step of a filling along the log. */
+export interface FillingMove {
+  readonly to: Position;
+  /** The last event that it has come to; null where nothing is known of it. */
+  readonly mark: LogMark | null;
+  /** True where what facts count as may have changed on the way. */
+  readonly counts: boolean;
+}
+
 /**
  * Moves a filling on, in the transaction that writes its rows, and tells the readers. Throws
  * `CheckpointMoved` when another process has moved it meanwhile.
@@ -100,8 +109,7 @@ export async function notePartChange(
 export async function moveFilling(
   connection: Connection,
   filling: FillingPlace,
-  to: Position,
-  mark: LogMark | null,
+  { to, mark, counts }: FillingMove,
 ): Promise<void> {
   const { name, version, generation, position: from, partChanges: part_changes } = filling;
   const seen = mark && {
@@ -113,7 +121,12 @@ export async function moveFilling(
   const { count } = await connection.run(
     statements
       .updateTable('filling')
-      .set({ position: String(to), updated_at: transactionTime, ...seen })
+      .set({
+        position: String(to),
+        updated_at: transactionTime,
+        ...(counts && { counted_position: String(to) }),
+        ...seen,
+      })
       .where((row) => row.and({ name, version, generation, part_changes, retired: false }))
       .where('position', '=', String(from)),
     { prepared: true },

@@ -10,7 +10,7 @@ import { markOf } from '../projection/checkpoint.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { readerRole } from '../projection/table-shape.ts';
 import { between } from './between.ts';
-import { fillDecoder, fillPrefixes } from './fill-batch.ts';
+import { bearsOn, fillDecoder, fillPrefixes } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import {
   addFilling,
@@ -288,6 +288,7 @@ class Filling {
     const { store, log } = this.#options;
     const filler = this.#tables.filler(fillSession(connection, quotedSchema(row)));
     const decode = fillDecoder(this.#tables);
+    const bears = bearsOn(this.#tables);
     const turns = new Mutex();
     let { position, partChanges, mark, serving } = row;
     const place = (): FillingPlace => ({ ...row, position, partChanges });
@@ -324,11 +325,12 @@ class Filling {
       const last = events.at(-1);
       const seen = last ? markOf(last) : mark;
       const batch = decode(events);
+      const counts = batch.some(bears);
       const isShown = isCaughtUp(items) && !serving;
       await turns.run(async () => {
         await this.#take(connection, filler, async () => {
           if (batch.length > 0) await filler.take(batch);
-          if (to > position) await moveFilling(connection, place(), to, seen);
+          if (to > position) await moveFilling(connection, place(), { to, mark: seen, counts });
           if (isShown) await serve(connection, row);
         });
         [position, mark] = [to, seen];

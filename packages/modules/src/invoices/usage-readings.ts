@@ -30,12 +30,12 @@ export const usageOfTables: UsageReadings = {
   byNow: async (context) => {
     const facts = await context.factsByNow();
     const shown = await facts.shown(usageTables);
-    const standing = await facts.standing(usageTables);
+    const changedAt = await facts.changedAt(usageTables);
     return {
       context: askingWith(context, facts),
-      // Between where they stand and what they show the log has no usage.
-      moment: { position: BigInt(standing) > BigInt(shown) ? standing : shown },
-      isStill: async () => (await facts.standing(usageTables)) === standing,
+      // Usage that came in after the question was asked is counted already.
+      moment: { position: BigInt(changedAt) > BigInt(shown) ? changedAt : shown },
+      isStill: async () => (await facts.changedAt(usageTables)) === changedAt,
     };
   },
 };

@@ -23,6 +23,7 @@ export const usageTables: FactTables<UsageTables, UsageEvent> = {
     ...[usageAlert, usageReservation, usageGrouping, usageWatch],
     ...balanceRecords,
   ],
+  aside: [usageAlert, usageWatch, ...balanceRecords],
   create: createUsageTables,
   compared: comparedUsage,
   parts: usageParts,

@@ -33,15 +33,35 @@ const listed = async (externalId: string): Promise<readonly Listed[]> => {
 const idsOf = async (externalId: string): Promise<readonly string[]> =>
   (await listed(externalId)).map(({ id }) => id);
 
-/** Runs a statement on the tables that readers see. */
-async function sqlOn({ databaseUrl }: Stack, text: string, values: readonly unknown[]) {
+interface Filling {
+  readonly version: number;
+  readonly generation: number;
+  readonly position: string;
+  readonly counted_position: string;
+}
+
+/** The filling that readers see. */
+async function fillingOf({ databaseUrl }: Pick<Stack, 'databaseUrl'>): Promise<Filling> {
   const connection = await connect(databaseUrl, { application: 'test' });
   try {
-    const { rows } = await connection.query<{ version: number; generation: number }>(
-      `select version, generation from counterfoil.filling where serving and name = 'usage'`,
+    const { rows } = await connection.query<Filling>(
+      `select version, generation, position::text, counted_position::text
+         from counterfoil.filling where serving and name = 'usage'`,
     );
-    const { version, generation } = rows[0] ?? { version: 0, generation: 0 };
-    const schema = `counterfoil_usage_v${version}${generation === 0 ? '' : `_g${generation}`}`;
+    const [row] = rows;
+    assert.ok(row);
+    return row;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** Runs a statement on the tables that readers see. */
+async function sqlOn(at: Stack, text: string, values: readonly unknown[]) {
+  const { version, generation } = await fillingOf(at);
+  const schema = `counterfoil_usage_v${version}${generation === 0 ? '' : `_g${generation}`}`;
+  const connection = await connect(at.databaseUrl, { application: 'test' });
+  try {
     await connection.query(text.replaceAll('SCHEMA', schema), values);
   } finally {
     await connection.close();
@@ -381,6 +401,31 @@ test('usage can be asked for from the position of a write that is none of its ow
   assert.ok(BigInt(answer.headers.get('Counterfoil-Position') ?? '') >= BigInt(position));
   const beyond = minimum(String(BigInt(position) + 10n ** 9n));
   assert.is((await tenant.call('GET', '/events', undefined, beyond)).status, 400);
+});
+
+test('a wallet is followed without a change of what usage counts as', async () => {
+  const places = async () => {
+    const { position, counted_position } = await fillingOf(stack);
+    return [BigInt(position), BigInt(counted_position)] as const;
+  };
+  const until = (text: string | null) =>
+    eventually(async () => {
+      const found = await places();
+      return found[0] >= BigInt(text ?? '') && found;
+    });
+  const { id: customer_id } = await tenant.ok('POST', '/customers', {
+    external_id: 'aside',
+    name: 'Aside',
+  });
+  const [, before] = await places();
+  const wallet = await tenant.call('POST', '/wallets', { customer_id, currency: 'usd' });
+  const [followed, counted] = await until(wallet.headers.get('Counterfoil-Position'));
+  assert.ok(counted < followed);
+  assert.ok(counted >= before);
+  const event = { event_name: 'tokens', external_customer_id: 'aside', event_id: 'aside-1' };
+  const used = await tenant.call('POST', '/events', event);
+  const [, since] = await until(used.headers.get('Counterfoil-Position'));
+  assert.ok(since >= BigInt(used.headers.get('Counterfoil-Position') ?? ''));
 });
 
 test('what was acknowledged is counted once, whatever is away meanwhile', async () => {

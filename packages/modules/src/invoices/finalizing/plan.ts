@@ -41,14 +41,14 @@ async function payingWallets(
   // Nobody buys credits with credits.
   if (cause.kind === 'purchase') return [];
   if (payableBy(lines, { price_types: ['ALL'], covers_tax }) === '0') return [];
-  const page = { limit: walletsMaximum, offset: 0 };
-  const { items } = await context.read.list(walletTable, page, [
+  const usable = [
     ...where('customer_id', 'eq', customer_id),
     ...where('currency', 'eq', currency),
     ...where('wallet_type', 'eq', 'PRE_PAID'),
     ...where('wallet_status', 'eq', 'active'),
-  ]);
-  const states = await Promise.all(items.map(({ id }) => context.load(wallet, id)));
+  ];
+  const ids = await context.read.ids(walletTable, usable, walletsMaximum);
+  const states = await Promise.all(ids.map((id) => context.load(wallet, id)));
   return states
     .flatMap((state) => state ?? [])
     .filter(({ config, credit_balance }) => {

@@ -136,11 +136,12 @@ async function providedUnderWay(
   context: Pick<RequestContext, 'read' | 'load'>,
   invoiceId: string,
 ): Promise<readonly Payment[]> {
-  const { items } = await context.read.list(paymentTable, { limit: paymentsRead, offset: 0 }, [
+  const open = [
     ...where('destination_id', 'eq', invoiceId),
     ...where('payment_status', 'in', ['PENDING', 'PROCESSING']),
-  ]);
-  const states = await Promise.all(items.map(({ id }) => context.load(payment, id)));
+  ];
+  const ids = await context.read.ids(paymentTable, open, paymentsRead);
+  const states = await Promise.all(ids.map((id) => context.load(payment, id)));
   return states.flatMap((state) => (state && attemptUnderWay(state) ? [state] : []));
 }
 
@@ -208,13 +209,14 @@ async function walletsOf(
   context: Pick<RequestContext, 'read' | 'load'>,
   { customer_id, currency }: Invoice,
 ): Promise<readonly Wallet[]> {
-  const { items } = await context.read.list(walletTable, { limit: walletsRead, offset: 0 }, [
+  const usable = [
     ...where('customer_id', 'eq', customer_id),
     ...where('currency', 'eq', currency),
     ...where('wallet_type', 'eq', 'POST_PAID'),
     ...where('wallet_status', 'eq', 'active'),
-  ]);
-  const states = await Promise.all(items.map(({ id }) => context.load(wallet, id)));
+  ];
+  const ids = await context.read.ids(walletTable, usable, walletsRead);
+  const states = await Promise.all(ids.map((id) => context.load(wallet, id)));
   return states.flatMap((state) => state ?? []);
 }
 

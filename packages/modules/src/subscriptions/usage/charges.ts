@@ -9,7 +9,7 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { aggregateEntitlements, type MeteredEntitlement } from '../../entitlements/index.ts';
-import { featureRecords } from '../../features/index.ts';
+import { feature } from '../../features/index.ts';
 import { displayTotal } from '../../pricing/index.ts';
 import type { Allowance, RatedCommitment, RatedLine } from '../../rating/index.ts';
 import { usageTables } from '../../usage/index.ts';
@@ -199,19 +199,20 @@ function commitmentInfo(
 
 /** The usage that the entitlements of a subscription make free at an instant, by meter. */
 export async function allowancesOf(
-  context: Pick<AskingContext, 'read' | 'now'>,
+  context: Pick<AskingContext, 'recalled' | 'now'>,
   state: Subscription,
   at: Instant = context.now,
 ): Promise<ReadonlyMap<string, Allowance>> {
   const granted = aggregateEntitlements(entitlementsAt(state, at), at).filter(
     (each): each is MeteredEntitlement => each.feature_type === 'metered',
   );
-  const features = await featureRecords.byIds(
-    context,
-    granted.map(({ feature_id }) => feature_id),
-  );
+  const meters = new Map<string, string>();
+  for (const id of new Set(granted.map(({ feature_id }) => feature_id))) {
+    const found = await context.recalled.load(feature, id);
+    if (found?.meter_id && found.status !== 'deleted') meters.set(id, found.meter_id);
+  }
   const byMeter = new Map<string, Allowance>();
-  const meterOf = ({ feature_id }: MeteredEntitlement) => features.get(feature_id)?.meter_id;
+  const meterOf = ({ feature_id }: MeteredEntitlement) => meters.get(feature_id);
   for (const meterId of new Set(granted.map(meterOf))) {
     const ofMeter = granted.filter((each) => meterOf(each) === meterId).map(allowanceBy);
     const allowance = mostGenerous(ofMeter, state.cycle);
