@@ -46,6 +46,7 @@ import {
   createDirectory,
   type Directory,
   foldingPackages,
+  importLimits,
   modules,
   paymentProviderOf,
   type Secrets,
@@ -273,7 +274,13 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
-  const files = started.add(createFileStore({ database: config.DATABASE_URL }), close);
+  const files = started.add(
+    createFileStore({
+      database: config.DATABASE_URL,
+      environmentBytes: importLimits.keptBytes,
+    }),
+    close,
+  );
   const paymentProvider = paymentProviderOf(config, secrets);
   const slices = modules({
     ...{ directory, files, clocks, quotas, secrets },
@@ -281,6 +288,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     broker: broker.events,
     gateway: gateway.events,
     targetPolicy: targetPolicyOf(config),
+    exportFolder: config.EXPORT_FOLDER ?? null,
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });

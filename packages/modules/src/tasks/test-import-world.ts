@@ -1,4 +1,4 @@
-import type { AnyRoute } from '@counterfoil/engine/define';
+import type { AnyRoute, FileStore } from '@counterfoil/engine/define';
 import { type EnvironmentId, Problem } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
@@ -29,13 +29,15 @@ interface Disturbance {
   /** Answers in the place of the service, where it gives one. */
   readonly answer?: (request: RowRequest) => { status: number; body: unknown } | null;
   readonly signal?: AbortSignal;
+  /** Other files than those of the world. */
+  readonly files?: FileStore;
 }
 
 /** Imports over a log in memory: what the api does with real servers. */
-export function importWorld() {
+export function importWorld(keptBytes?: number) {
   const aggregates = [importTask, customer, offer, meter, setting, taxRate, taxAssociation];
   const memory = memoryWorld([...aggregates, environment]);
-  const files = memoryFiles();
+  const files = memoryFiles(keptBytes);
   const routes = taskRoutes({ files, policy: strictTargetPolicy });
   const principal = testPrincipal();
   const request = () => memory.request(principal);
@@ -84,6 +86,8 @@ export function importWorld() {
         query,
         stream: streamOf(text),
       }),
+    removeFile: (id: string) =>
+      callRoute(routes['DELETE /tasks/{id}/file'], request(), { params: { id } }),
     get: (id: string) => callRoute(routes['GET /tasks/{id}'], request(), { params: { id } }),
     setStatus: (id: string, task_status: string) =>
       callRoute(routes['PUT /tasks/{id}/status'], request(), {
@@ -105,7 +109,10 @@ export function importWorld() {
       return items;
     },
     /** Runs an import as a process of the api does. */
-    async run(id: string, { diesAtNote, answer, signal }: Disturbance = {}): Promise<ImportEnd> {
+    async run(
+      id: string,
+      { diesAtNote, answer, signal, ...own }: Disturbance = {},
+    ): Promise<ImportEnd> {
       const decide = (decision: ReturnType<typeof startTask>) =>
         request().execute(importTask, id, decision);
       const { state } = await decide(startTask());
@@ -113,7 +120,7 @@ export function importWorld() {
       let notes = 0;
       runs += 1;
       const end = await runImport(state, {
-        files,
+        files: own.files ?? files,
         mark: `run-${runs}`,
         signal: signal ?? new AbortController().signal,
         pause: () => Promise.resolve(),

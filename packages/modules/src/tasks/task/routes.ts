@@ -27,7 +27,7 @@ import {
   taskStatusBodySchema,
 } from './schema.ts';
 import { importTask } from './task.ts';
-import { takePart } from './upload.ts';
+import { removeFiles, takePart } from './upload.ts';
 import { type ImportedEntity, taskStatusSchema, taskTypeSchema } from './values.ts';
 import { taskView } from './view.ts';
 
@@ -90,8 +90,8 @@ async function refuseBeyondOpen({ read }: RequestContext): Promise<void> {
 
 async function createImport(context: RequestContext, policy: TargetPolicy, body: CreateTask) {
   refuseWithoutRight(context, body.entity_type);
-  if (body.on_existing === 'update' && body.entity_type !== 'CUSTOMERS') {
-    throw invalidField('/on_existing', 'must be "refuse": imports change customers alone');
+  if (body.on_existing === 'update' && body.entity_type === 'EVENTS') {
+    throw invalidField('/on_existing', 'must be "refuse": a usage event never changes');
   }
   const id = context.newId('task');
   const { file_url, file_name, task_type: _, ...given } = body;
@@ -173,6 +173,22 @@ export const taskRoutes = ({ files, policy }: TaskOptions) =>
         const { entity_type } = requireTask(await context.load(importTask, id), id);
         refuseWithoutRight(context, entity_type);
         return takePart(context, files ?? noStore(), id, { stream, ...query });
+      },
+    }),
+
+    'DELETE /tasks/{id}/file': route({
+      operationId: 'removeTaskFile',
+      summary: 'Remove the file of an import that nobody works on',
+      description:
+        'Of an import that has failed or waits for its file: it goes on once the same file is sent again. Of one that is completed the rows that ' +
+        'were refused are removed.',
+      tag,
+      status: 204,
+      permission: 'task:write',
+      params,
+      handle: async (context, { params: { id } }) => {
+        await removeFiles(context, files ?? noStore(), id);
+        return undefined;
       },
     }),
 
