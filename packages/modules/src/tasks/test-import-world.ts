@@ -1,7 +1,7 @@
 import type { AnyRoute, FileStore } from '@counterfoil/engine/define';
 import { type EnvironmentId, Problem } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
-import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
+import { callRoute, type MemoryWorld, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { strictTargetPolicy } from '@counterfoil/webhooks';
 import { z } from 'zod';
 import { customer, customerRecords } from '../customers/index.ts';
@@ -33,6 +33,37 @@ interface Disturbance {
   readonly files?: FileStore;
 }
 
+/** Carries a request out as the engine does, with its key. */
+async function carriedOut(
+  memory: MemoryWorld,
+  { operation, params, query, body, key }: RowRequest,
+) {
+  const route = (importOperations as Readonly<Record<string, AnyRoute>>)[operation];
+  if (!route) throw new Error(`there is no ${operation}`);
+  try {
+    const given: unknown = JSON.parse(body);
+    const keyed = {
+      key: key ?? '',
+      operation: operation.replace('{id}', params.id ?? ''),
+      fields: { body: given },
+    };
+    const context = memory.request(testPrincipal(), key === null ? undefined : keyed);
+    return { status: 200, body: await callRoute(route, context, { params, query, body: given }) };
+  } catch (error) {
+    if (error instanceof z.ZodError) {
+      const errors = error.issues.map(({ path, message }) => ({
+        pointer: `/${path.join('/')}`,
+        message,
+      }));
+      const message = `${errors[0]?.pointer.slice(1)}: ${errors[0]?.message}`;
+      return { status: 400, body: { code: 'validation_error', message, errors } };
+    }
+    if (!(error instanceof Problem)) throw error;
+    const { status, code, message, errors = [] } = error;
+    return { status, body: { code, message, errors } };
+  }
+}
+
 /** Imports over a log in memory: what the api does with real servers. */
 export function importWorld(keptBytes?: number) {
   const aggregates = [importTask, customer, offer, meter, setting, taxRate, taxAssociation];
@@ -43,34 +74,6 @@ export function importWorld(keptBytes?: number) {
   const request = () => memory.request(principal);
   const sent: RowRequest[] = [];
   let runs = 0;
-
-  /** Carries a request out as the engine does, with its key. */
-  async function carriedOut({ operation, params, query, body, key }: RowRequest) {
-    const route = (importOperations as Readonly<Record<string, AnyRoute>>)[operation];
-    if (!route) throw new Error(`there is no ${operation}`);
-    try {
-      const given: unknown = JSON.parse(body);
-      const keyed = {
-        key: key ?? '',
-        operation: operation.replace('{id}', params.id ?? ''),
-        fields: { body: given },
-      };
-      const context = memory.request(principal, key === null ? undefined : keyed);
-      return { status: 200, body: await callRoute(route, context, { params, query, body: given }) };
-    } catch (error) {
-      if (error instanceof z.ZodError) {
-        const errors = error.issues.map(({ path, message }) => ({
-          pointer: `/${path.join('/')}`,
-          message,
-        }));
-        const message = `${errors[0]?.pointer.slice(1)}: ${errors[0]?.message}`;
-        return { status: 400, body: { code: 'validation_error', message, errors } };
-      }
-      if (!(error instanceof Problem)) throw error;
-      const { status, code, message, errors = [] } = error;
-      return { status, body: { code, message, errors } };
-    }
-  }
 
   return {
     memory,
@@ -126,7 +129,7 @@ export function importWorld(keptBytes?: number) {
         pause: () => Promise.resolve(),
         send: async (row) => {
           sent.push(row);
-          return answer?.(row) ?? carriedOut(row);
+          return answer?.(row) ?? carriedOut(memory, row);
         },
         note: async (progress) => {
           notes += 1;

@@ -6,7 +6,7 @@ import {
   type PriceId,
   Problem,
 } from '@counterfoil/kernel';
-import { offer } from '../offer.ts';
+import { type OfferDecision, offer } from '../offer.ts';
 import { createPrices, dataOf, type PriceDraft, updatePrice } from './decisions.ts';
 import { hasEnded, type PriceRecord } from './price.ts';
 import { priceDrafts, priceOwner } from './references.ts';
@@ -41,11 +41,25 @@ export async function bringPrice(
     if (!last) throw error;
     if (held.some((price) => isAs(price, draft))) return 'unchanged';
     if (!mayUpdate) throw error;
-    const decision = updatePrice(last.id, updateTo(last, body, draft));
+    const decision = changeTo(last, updateTo(last, body, draft));
     const { events } = await context.execute(offer, owner.entity_id, decision).catch(ofStart);
     return events.length > 0 ? 'updated' : 'unchanged';
   }
 }
+
+/** Changes a price. A beginning of new figures without any says what would not be done: 400. */
+const changeTo =
+  (price: PriceRecord, update: UpdatePrice): OfferDecision =>
+  (state, at) => {
+    const events = updatePrice(price.id, update)(state, at);
+    if (
+      update.effective_from !== undefined &&
+      !events.some(({ type }) => type === 'PriceCreated')
+    ) {
+      throw invalidField('/start_date', `is ${price.start_date}, and begins no new figures`);
+    }
+    return events;
+  };
 
 /** What is wrong with the beginning of new figures is wrong with the field from which it was taken. */
 function ofStart(error: unknown): never {
