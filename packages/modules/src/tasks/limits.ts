@@ -17,7 +17,7 @@ export const importLimits = {
   bulkEvents: 1_000,
   bulkCharacters: 8 * 1024 * 1024,
   /** Rows that are carried out at once. */
-  atOnce: 24,
+  atOnce: 64,
   /** Attempts on a row for which the service has no answer, before it counts as bad. */
   attempts: 5,
 } as const;

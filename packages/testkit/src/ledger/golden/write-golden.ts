@@ -47,6 +47,7 @@ import { Records } from '../../system/records.ts';
 import { httpClient } from '../http-client.ts';
 import { runScenario } from '../scenario-runner.ts';
 import { fullScenario } from '../test-scenario.ts';
+import { decidedStories } from './decided-stories.ts';
 import { aggregates, corpusFolder, fileOf, type Golden, shownToday } from './golden.ts';
 import { storiesFolder, storiesIn } from './stories.ts';
 
@@ -220,6 +221,7 @@ async function tellToStack(): Promise<void> {
   }
 }
 
+write(await decidedStories());
 const folder = storiesFolder();
 if (folder === null) await tellToStack();
 else write(storiesIn(folder));
