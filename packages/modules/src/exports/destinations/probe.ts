@@ -68,11 +68,10 @@ export async function probeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     await writeFile(path, '', { flag: 'wx', flush: true });
+    await rm(path);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StorageFailed(`The folder cannot be used: ${code}.`, false, error);
-  } finally {
-    await rm(path, { force: true });
   }
 }
 
