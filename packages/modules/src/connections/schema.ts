@@ -28,7 +28,7 @@ export const s3CredentialsSchema = z
   .meta({ id: 'S3Credentials' });
 export type S3Credentials = z.output<typeof s3CredentialsSchema>;
 
-/** What a request brings of credentials. */
+/** Credentials as a request brings them. */
 export const connectionSecretSchema = z.object({ s3: s3CredentialsSchema.nullish() }).meta({
   id: 'ConnectionSecret',
   description: 'Encrypted before it is recorded, and never shown again',

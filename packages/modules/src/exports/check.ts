@@ -49,7 +49,7 @@ const triedPlaceSchema = z
     key_prefix: z.string(),
     region: z.string().nullable(),
     endpoint_url: z.string().nullable(),
-    result: z.enum(['ok', 'failing']),
+    result: z.enum(['ok', 'failing']).meta({ description: 'Whether exports can go there' }),
     problem: z.string().nullable().meta({ description: 'What is wrong; null: nothing' }),
   })
   .meta({ id: 'TriedPlace' });
@@ -108,7 +108,7 @@ function credentialsFor(
   }
 }
 
-/** What keeps exports from going to a place, in words; null for nothing. */
+/** The reason why exports cannot go to a place, in words; null for none. */
 async function problemOf(
   record: ConnectionRecord,
   config: JobConfig,

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
@@ -64,11 +63,12 @@ export async function probeBucket(place: S3Place): Promise<void> {
 
 /** Tries to write into a folder, and leaves the folder alone. Throws `StorageFailed`. */
 export async function probeFolder(folder: string): Promise<void> {
-  const path = join(folder, `${probeName}-${randomUUID()}`);
+  const path = join(folder, probeName);
   try {
     await mkdir(folder, { recursive: true });
-    await writeFile(path, '', { flag: 'wx', flush: true });
-    await rm(path);
+    await writeFile(path, '', { flush: true });
+    // Another one who tries it at the same time may have been faster.
+    await rm(path, { force: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new StorageFailed(`The folder cannot be used: ${code}.`, false, error);

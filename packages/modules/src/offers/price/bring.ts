@@ -61,7 +61,7 @@ const changeTo =
     return events;
   };
 
-/** What is wrong with the beginning of new figures is wrong with the field from which it was taken. */
+/** A fault of the beginning of new figures, as one of the field from which that was taken. */
 function ofStart(error: unknown): never {
   const [fault] = error instanceof Problem ? (error.errors ?? []) : [];
   if (fault?.pointer !== '/effective_from') throw error;
