@@ -153,7 +153,7 @@ export const checkRoutes = (options: CheckOptions) =>
       body: checkConnectionSchema,
       bodyOptional: true,
       response: checkedConnectionSchema,
-      example: { body: {} },
+      example: { body: {}, texts: ['encrypted_secret_data.s3.aws_access_key_id'] },
       handle: async (context, { params: { id }, body }) => {
         const record = writable(await context.load(connection, id), 'connection', id);
         const { encrypted_secret_data: given } = body;

@@ -1,7 +1,15 @@
-import type { AnyProjectedEvent } from '@counterfoil/engine/define';
+import type { AnyProjectedEvent, RouteKey, Routes } from '@counterfoil/engine/define';
+import { invariant } from '@counterfoil/kernel';
+import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
+import { createSealer, strictTargetPolicy } from '@counterfoil/webhooks';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { alertLog } from '../alert-log/index.ts';
+import { connections } from '../connections/index.ts';
 import { reratingWorkId } from '../rerating/index.ts';
+import { exportRun, failAttempt, scheduledTasks, startAttempt } from '../scheduled-tasks/index.ts';
+import { environment } from '../tenancy/index.ts';
+import { workflowRoutes } from './routes.ts';
 import type { Workflow } from './schema.ts';
 import { workflowTable } from './workflows.ts';
 
@@ -119,6 +127,42 @@ test('a run of an export fails, is tried again and ends', () => {
     ['export', 'events', 'schtask_1', 'exports'],
   );
 });
+
+test('a run that somebody asks for is listed under its scheduled task, and an alert where it fails', async () => {
+  const sealer = createSealer(Buffer.alloc(32, 7).toString('base64'));
+  const slices = [connections({ sealer }), scheduledTasks({ policy: strictTargetPolicy })];
+  const routes: Routes = Object.assign({}, workflowRoutes, alertLog.routes);
+  Object.assign(routes, ...slices.map((slice) => slice.routes));
+  const world = memoryWorld([environment, ...slices.flatMap(({ aggregates }) => aggregates)]);
+  const context = () => world.request(testPrincipal());
+  const call = async (key: RouteKey, input: object): Promise<Answer> => {
+    const route = routes[key];
+    invariant(route, `there is no ${key}`);
+    return (await callRoute(route, context(), input)) as Answer;
+  };
+  const folder = { name: 'Folder', provider_type: 'local_folder' };
+  const { id: connection_id } = await call('POST /connections', { body: folder });
+  const job_config = { bucket: 'warehouse' };
+  const { id: entity_id } = await call('POST /tasks/scheduled', {
+    body: { connection_id, entity_type: 'invoice', interval: 'daily', job_config },
+  });
+  const listed = async (key: RouteKey, search: object) =>
+    (await call(key, { body: search })).items.map(
+      ({ workflow_id, workflow_status, alert_type, alert_info }: Answer) =>
+        workflow_id ? [workflow_id, workflow_status] : [alert_type, alert_info],
+    );
+  const { task_id } = await call('POST /tasks/scheduled/{id}/run', { params: { id: entity_id } });
+  const works = () => listed('POST /workflows/search', { workflow_type: 'export', entity_id });
+  const alerts = () => listed('POST /alerts/search', { entity_id: task_id });
+  assert.equal([await works(), await alerts()], [[[task_id, 'Running']], []]);
+  await context().execute(exportRun, task_id, startAttempt);
+  await context().execute(exportRun, task_id, failAttempt(1, 'The folder is full.', true));
+  assert.equal(await works(), [[task_id, 'Failed']]);
+  assert.equal(await alerts(), [['task_failed', { message: 'The folder is full.' }]]);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+type Answer = any;
 
 test('each correction of an invoice is work of its own, and fails where none of its lines is mended', () => {
   const rerating = (type: string, data: object): [string, string, string, object] => [
