@@ -28,6 +28,8 @@ export interface CheckOptions {
   readonly folder: string | null;
 }
 
+/** Characters of what is told of a problem: a storage may answer anything. */
+const problemMaximum = 1_000;
 /** Scheduled tasks whose places one request tries. */
 const tasksMaximum = 10;
 
@@ -125,7 +127,7 @@ async function problemOf(
     else await probeFolder(join(folder, tenant_id, environment_id, config.bucket));
     return null;
   } catch (error) {
-    if (error instanceof StorageFailed) return error.message;
+    if (error instanceof StorageFailed) return error.message.slice(0, problemMaximum);
     throw error;
   }
 }

@@ -15,16 +15,18 @@ const probeName = '.counterfoil-check';
 const answerMilliseconds = 8_000;
 
 /** Answers of storages in words that tell what to change. */
-const words: Readonly<Record<string, string>> = {
-  NoSuchBucket: 'there is no such bucket',
-  AccessDenied: 'the access key has no right to it',
-  InvalidAccessKeyId: 'the storage does not know the aws_access_key_id',
-  SignatureDoesNotMatch: 'the aws_secret_access_key is not that of the aws_access_key_id',
-  ExpiredToken: 'the aws_session_token has expired',
-  InvalidToken: 'the aws_session_token is none of this storage',
-  PermanentRedirect: 'the bucket is in another region',
-  AuthorizationHeaderMalformed: 'the bucket is in another region',
-};
+const words: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    NoSuchBucket: 'there is no such bucket',
+    AccessDenied: 'the access key has no right to it',
+    InvalidAccessKeyId: 'the storage does not know the aws_access_key_id',
+    SignatureDoesNotMatch: 'the aws_secret_access_key is not that of the aws_access_key_id',
+    ExpiredToken: 'the aws_session_token has expired',
+    InvalidToken: 'the aws_session_token is none of this storage',
+    PermanentRedirect: 'the bucket is in another region',
+    AuthorizationHeaderMalformed: 'the bucket is in another region',
+  }),
+);
 
 /**
  * Tries everything that an export asks of a bucket, and leaves nothing there: reads an object, looks for uploads, begins one and takes
@@ -80,7 +82,7 @@ async function step<Result>(failure: string, ask: () => Promise<Result>): Promis
     return await ask();
   } catch (error) {
     const { name } = error as Error;
-    const said = words[name];
+    const said = words.get(name);
     if (said !== undefined) throw new StorageFailed(`${failure}: ${said} (${name}).`, true, error);
     if (name === 'AbortError' || name === 'TimeoutError') {
       const seconds = answerMilliseconds / 1_000;
