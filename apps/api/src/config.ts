@@ -34,6 +34,8 @@ export const apiConfigSchema = z.object({
   CLOCK_SKEW_SECONDS: clockSkewSeconds,
   /** Folder for snapshots of long streams; without it they are folded from their first event. */
   SNAPSHOT_FOLDER: z.string().min(1).optional(),
+  /** The folder of exports to local folders, where it is that of the exporter: connections to folders are tried in it. */
+  EXPORT_FOLDER: z.string().min(1).optional(),
   /** Requests per second that one API key may make of this process. */
   RATE_LIMIT_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
   /** The quotas of a tenant, and of an environment (D45): `defaultQuotas` where there is none. */

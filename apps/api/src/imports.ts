@@ -15,6 +15,7 @@ import {
 } from '@counterfoil/engine';
 import { type EnvironmentId, Problem, problemCodes, type TenantId } from '@counterfoil/kernel';
 import {
+  abandonTask,
   completeTask,
   failTask,
   type ImportEnd,
@@ -28,10 +29,12 @@ import {
   receiveFile,
   runImport,
   startTask,
+  uploadHours,
   uploadOf,
 } from '@counterfoil/modules';
 import { FileNotFetched, fetchedFile, type TargetPolicy } from '@counterfoil/webhooks';
 import type { Authentication } from './authentication.ts';
+import { abandonedImports, type FoundImport, runnableImports } from './open-imports.ts';
 
 export interface ImportsOptions {
   readonly database: string;
@@ -52,12 +55,6 @@ const lookMilliseconds = 1_000;
 const restMilliseconds = 3_000;
 /** Old files are looked for this often. */
 const upkeepMilliseconds = 3_600_000;
-
-interface Found {
-  readonly id: string;
-  readonly tenant_id: TenantId;
-  readonly environment_id: EnvironmentId;
-}
 
 /**
  * Carries out imports, each in the name of the key that asked for it. Of several processes the one that holds the lock of a task
@@ -104,7 +101,7 @@ class Imports {
     const { database, files } = this.#options;
     this.#connection ??= await connect(database, { application: 'counterfoil imports' });
     try {
-      for (const found of await runnable(this.#connection)) {
+      for (const found of await runnableImports(this.#connection)) {
         if (this.#running.size >= atOnce) break;
         if (this.#mayBegin(found)) this.#begin(found);
       }
@@ -116,8 +113,21 @@ class Imports {
     if (performance.now() >= this.#upkeepAt) {
       this.#upkeepAt = performance.now() + upkeepMilliseconds;
       for (const [hours, nameLike] of keptHours) await files.removeOlderThan(hours, nameLike);
+      await this.#failAbandoned(this.#connection);
     }
     return lookMilliseconds;
+  }
+
+  /** Imports that wait in vain for a file would count among those that have not ended for ever. */
+  async #failAbandoned(connection: Connection): Promise<void> {
+    const { streams } = this.#options;
+    for (const { id, tenant_id, environment_id } of await abandonedImports(
+      connection,
+      uploadHours,
+    )) {
+      const scope = { tenantId: tenant_id, environmentId: environment_id, correlationId: id };
+      await systemContext(streams, scope).execute(importTask, id, abandonTask(uploadHours));
+    }
   }
 
   async ended(): Promise<void> {
@@ -125,13 +135,13 @@ class Imports {
     await this.#connection?.close();
   }
 
-  #mayBegin({ id, tenant_id }: Found): boolean {
+  #mayBegin({ id, tenant_id }: FoundImport): boolean {
     const now = performance.now();
     for (const [rested, until] of this.#resting) if (until <= now) this.#resting.delete(rested);
     return !this.#running.has(tenant_id) && !this.#resting.has(id);
   }
 
-  #begin(found: Found): void {
+  #begin(found: FoundImport): void {
     const { log } = this.#options;
     const run = this.#locked(found)
       .catch((error: unknown) => {
@@ -145,7 +155,7 @@ class Imports {
   }
 
   /** Works on a task while this process holds its lock. */
-  async #locked(found: Found): Promise<void> {
+  async #locked(found: FoundImport): Promise<void> {
     const { database } = this.#options;
     const session = await connect(database, { application: 'counterfoil import' });
     try {
@@ -160,7 +170,7 @@ class Imports {
     }
   }
 
-  async #work({ id, tenant_id, environment_id }: Found, signal: AbortSignal): Promise<void> {
+  async #work({ id, tenant_id, environment_id }: FoundImport, signal: AbortSignal): Promise<void> {
     const scope = { tenantId: tenant_id, environmentId: environment_id, correlationId: id };
     const context = systemContext(this.#options.streams, scope);
     const decide = (decision: ReturnType<typeof startTask>) =>
@@ -282,20 +292,3 @@ const answerOf = (answer: HandedAnswer) =>
         status: problemCodes[answer.code].status,
         body: { code: answer.code, message: answer.message, errors: answer.errors ?? [] },
       };
-
-/** The imports that wait or were begun: of each tenant the oldest first, and no tenant behind all of another's. */
-async function runnable(connection: Connection): Promise<readonly Found[]> {
-  const { rows: known } = await connection.query<{ known: boolean }>(
-    "select to_regclass('counterfoil.tasks') is not null as known",
-  );
-  // In a new installation the projector makes the table a moment later.
-  if (!known[0]?.known) return [];
-  const { rows } = await connection.query<Found>(
-    `select id, tenant_id, environment_id
-       from (select id, tenant_id, environment_id, runnable_since,
-                    row_number() over (partition by tenant_id order by runnable_since) as place
-               from counterfoil.tasks where runnable_since is not null) as waiting
-      order by place, runnable_since limit 100`,
-  );
-  return rows;
-}

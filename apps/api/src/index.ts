@@ -46,6 +46,7 @@ import {
   createDirectory,
   type Directory,
   foldingPackages,
+  importLimits,
   modules,
   paymentProviderOf,
   type Secrets,
@@ -257,6 +258,10 @@ const healthOf = ({
   ...senders.health,
 ];
 
+/** The place of files beside the log. */
+const filesOf = ({ DATABASE_URL: database }: ApiConfig) =>
+  createFileStore({ database, environmentBytes: importLimits.keptBytes });
+
 async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
@@ -273,7 +278,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const directory = createDirectory(quotas);
   const clocks = createClocks(systemClock);
   const secrets = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
-  const files = started.add(createFileStore({ database: config.DATABASE_URL }), close);
+  const files = started.add(filesOf(config), close);
   const paymentProvider = paymentProviderOf(config, secrets);
   const slices = modules({
     ...{ directory, files, clocks, quotas, secrets },
@@ -281,6 +286,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     broker: broker.events,
     gateway: gateway.events,
     targetPolicy: targetPolicyOf(config),
+    exportFolder: config.EXPORT_FOLDER ?? null,
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });

@@ -47,6 +47,7 @@ export type IdPrefix =
   | 'coupon_app'
   | 'taxapp'
   | 'pay'
+  | 'rerating'
   | 'attempt'
   | 'refund'
   | 'cn'

@@ -20,6 +20,7 @@ import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-ch
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
+import { type ExportRoutes, exportsModule } from './exports/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type InvoiceRoutes, invoices, invoicingWith } from './invoices/index.ts';
@@ -118,6 +119,7 @@ export type ApiRoutes = TenancyRoutes &
   AlertLogRoutes &
   WorkflowRoutes &
   ScheduledTaskRoutes &
+  ExportRoutes &
   SettingRoutes &
   UsageRoutes &
   WebhookRoutes &
@@ -145,6 +147,8 @@ export interface ModulesOptions {
   readonly paymentProvider?: PaymentProvider | null;
   /** The address of the API of Stripe, where it is not its own. */
   readonly stripeApiUrl?: string | undefined;
+  /** The folder of exports to local folders, where this process has it. */
+  readonly exportFolder?: string | null;
 }
 
 const withoutSecrets = (): never => {
@@ -176,6 +180,7 @@ const businessModules = ({
   files = null,
   targetPolicy = strictTargetPolicy,
   stripeApiUrl,
+  exportFolder = null,
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
@@ -210,6 +215,11 @@ const businessModules = ({
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
   scheduledTasks({ policy: targetPolicy }),
+  exportsModule({
+    sealer: secrets?.sealer ?? noSealer,
+    policy: targetPolicy,
+    folder: exportFolder,
+  }),
   tasks({ files, policy: targetPolicy }),
   alertLog,
   workflows,

@@ -7,7 +7,13 @@ import { webhookMigrations } from './queue/migrations.ts';
 import { webhookRoutes } from './routes.ts';
 import { webhookTask } from './task/task.ts';
 
-export { createSealer, type Sealed, type Sealer, sealedSchema } from './endpoint/sealing.ts';
+export {
+  createSealer,
+  SealBroken,
+  type Sealed,
+  type Sealer,
+  sealedSchema,
+} from './endpoint/sealing.ts';
 export type { WebhookOptions } from './options.ts';
 export { FileNotFetched, fetchedFile } from './sending/fetch-file.ts';
 export { guardedLookupOf } from './sending/target-guard.ts';

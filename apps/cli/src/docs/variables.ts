@@ -120,7 +120,7 @@ export const meanings: Readonly<Record<VariableName, string>> = {
     'Address ranges that webhooks may not go to although they are public, separated by commas.',
   EXPORT_FOLDER:
     'Folder of the exports to connections of local folders: below it one for each tenant, environment and bucket. ' +
-    'Without it such exports fail.',
+    'Without it such exports fail. The api tries connections to folders in it, where it has the same one.',
   WEBHOOK_RETRY_LADDER_MS:
     'Milliseconds to wait after the first, second, … failed attempt, separated by commas. After ' +
     'the last one follows one more attempt, and then the delivery is given up.',

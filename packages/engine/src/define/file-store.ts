@@ -11,6 +11,17 @@ export interface FileState {
   readonly bytes: number;
 }
 
+/** The files of an environment are as large as they may be together. */
+export class FilesFull extends Error {
+  override readonly name = 'FilesFull';
+  readonly limitBytes: number;
+
+  constructor(limitBytes: number) {
+    super(`The files of this environment may have ${limitBytes} bytes together.`);
+    this.limitBytes = limitBytes;
+  }
+}
+
 /**
  * Files that are too large for the log, in pieces. Whoever adds to one has to know its mark: who has begun the file
  * anew, or taken it over, shuts out those who were at it before. Every method throws `Problem` 503 while the store
@@ -24,7 +35,10 @@ export interface FileStore {
   begin(file: FileName, mark: string, keptBytes?: number): Promise<number>;
   /** Null when there is no such file. */
   stateOf(file: FileName): Promise<FileState | null>;
-  /** Adds a piece behind so many bytes. False, and nothing, where the file has another mark or another size. */
+  /**
+   * Adds a piece behind so many bytes. False, and nothing, where the file has another mark or another size. Throws `FilesFull`
+   * where the files of the environment would become too large together.
+   */
   add(file: FileName, mark: string, behindBytes: number, piece: Uint8Array): Promise<boolean>;
   /** The pieces in their order; none of a file that is not there. */
   read(file: FileName): AsyncIterable<Uint8Array>;

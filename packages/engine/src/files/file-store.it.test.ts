@@ -4,12 +4,14 @@ import { startWorld, type TestWorld } from '../projection/test-world.ts';
 import { createFileStore, type OpenFileStore } from './file-store.ts';
 
 const test = suite('files');
+/** Of all files of an environment in these tests. */
+const environmentBytes = 1_000;
 let world: TestWorld;
 let files: OpenFileStore;
 
 test.before(async () => {
   world = await startWorld();
-  files = createFileStore({ database: await world.database() });
+  files = createFileStore({ database: await world.database(), environmentBytes });
 });
 test.after(async () => {
   await files.close();
@@ -65,6 +67,24 @@ test('a file that is lost has nothing left, and one that is old is removed', asy
   assert.is(await textOf(), 'x');
   await files.removeOlderThan(-1, '%/file');
   assert.is(await files.stateOf(own), null);
+});
+
+test('the files of an environment are limited together, and those of others are not touched by it', async () => {
+  const place = { environmentId: 'env_3' };
+  const [first, second] = ['a', 'b'].map((name) => ({ ...place, name }));
+  if (!first || !second) throw new Error('there are two');
+  await files.begin(first, 'm');
+  await files.begin(second, 'm');
+  assert.ok(await files.add(first, 'm', 0, Buffer.alloc(600)));
+  const failure = await files.add(second, 'm', 0, Buffer.alloc(401)).catch((error) => error);
+  assert.equal([failure.name, failure.limitBytes], ['FilesFull', environmentBytes]);
+  assert.equal(await files.stateOf(second), { mark: 'm', bytes: 0 });
+  assert.ok(await files.add(second, 'm', 0, Buffer.alloc(400)));
+  const other = { environmentId: 'env_4', name: 'a' };
+  await files.begin(other, 'm');
+  assert.ok(await files.add(other, 'm', 0, Buffer.alloc(600)));
+  await files.remove(first);
+  assert.ok(await files.add(second, 'm', 400, Buffer.alloc(600)));
 });
 
 test.run();

@@ -2,10 +2,15 @@ import { Problem } from '@counterfoil/kernel';
 import { Pool, type PoolClient } from 'pg';
 import { sessionSettings } from '../database/database.ts';
 import { isUnavailable } from '../database/database-errors.ts';
-import type { FileName, FileState, FileStore } from '../define/file-store.ts';
+import { type FileName, type FileState, type FileStore, FilesFull } from '../define/file-store.ts';
 
 export interface FileStoreOptions {
   readonly database: string;
+  /**
+   * Bytes that the files of an environment may have together. Those who add at the same time do not see each other's piece, so a few
+   * pieces may come on top.
+   */
+  readonly environmentBytes: number;
 }
 
 /** A file store with its sessions of the database. */
@@ -75,15 +80,17 @@ const inTransaction = <Result>(
   });
 
 /** Opens the files in a database. */
-export function createFileStore({ database }: FileStoreOptions): OpenFileStore {
-  return new PostgresFiles(openPool(database));
+export function createFileStore({ database, environmentBytes }: FileStoreOptions): OpenFileStore {
+  return new PostgresFiles(openPool(database), environmentBytes);
 }
 
 class PostgresFiles implements OpenFileStore {
   readonly #pool: Pool;
+  readonly #environmentBytes: number;
 
-  constructor(pool: Pool) {
+  constructor(pool: Pool, environmentBytes: number) {
     this.#pool = pool;
+    this.#environmentBytes = environmentBytes;
   }
 
   begin({ environmentId, name }: FileName, mark: string, keptBytes = 0): Promise<number> {
@@ -137,6 +144,13 @@ class PostgresFiles implements OpenFileStore {
         [environmentId, name, mark, behindBytes, piece.byteLength],
       );
       if (rowCount === 0) return false;
+      const { rows } = await client.query<{ bytes: string }>(
+        'select sum(bytes) as bytes from counterfoil.file where environment_id = $1',
+        [environmentId],
+      );
+      if (Number(rows[0]?.bytes) > this.#environmentBytes) {
+        throw new FilesFull(this.#environmentBytes);
+      }
       await client.query(
         `insert into counterfoil.file_piece (environment_id, name, place, content)
            values ($1, $2, $3, $4)`,

@@ -1,11 +1,25 @@
-import type { AnyProjectedEvent } from '@counterfoil/engine/define';
-import type { TaskId } from '@counterfoil/kernel';
+import type { AnyProjectedEvent, RouteKey } from '@counterfoil/engine/define';
+import {
+  type DecimalText,
+  existing,
+  type FeatureId,
+  invariant,
+  type TaskId,
+} from '@counterfoil/kernel';
 import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { customer, customers } from '../customers/index.ts';
+import { exportRun } from '../scheduled-tasks/index.ts';
 import { createTask, failTask, importTask } from '../tasks/index.ts';
 import { usageAlert } from '../usage/index.ts';
-import { wallet } from '../wallets/index.ts';
+import {
+  type AlertingFeature,
+  judgeOngoing,
+  spendingOf,
+  wallet,
+  wallets,
+} from '../wallets/index.ts';
 import { alertTable } from './alert-log.ts';
 import { alertLogRoutes } from './routes.ts';
 
@@ -28,6 +42,37 @@ function entryOf(aggregate: string, type: string, data: object) {
   return key === undefined ? null : alertTable.fold(null, event, key);
 }
 
+/** A wallet with 10 credits, looked at by a feature. */
+async function watchedWallet() {
+  const world = memoryWorld([customer, wallet, usageAlert, importTask, exportRun]);
+  const context = () => world.request(testPrincipal());
+  const made = async (module: typeof wallets | typeof customers, key: RouteKey, body: object) => {
+    const route = module.routes[key];
+    invariant(route, `there is no ${key}`);
+    return (await callRoute(route, context(), { body })) as { id: string; customer_id: string };
+  };
+  await made(customers, 'POST /customers', { name: 'Ada', external_id: 'ada' });
+  const prepaid = await made(wallets, 'POST /wallets', {
+    ...{ currency: 'usd', external_customer_id: 'ada', initial_credits_to_load: '10' },
+  });
+  const zero = '0' as DecimalText;
+  /** Has the wallet judged under a threshold of a feature. */
+  const watch = async (featureId: string, threshold: string) => {
+    const state = existing(await context().load(wallet, prepaid.id), 'wallet');
+    const critical = { threshold, condition: 'below' };
+    const feature = {
+      feature_id: featureId as FeatureId,
+      alert_settings: { alert_enabled: true, critical, warning: null, info: null },
+    } as unknown as AlertingFeature;
+    const seen = {
+      ...{ current_period_usage: zero, unpaid_invoices_amount: zero, held: zero },
+      ...{ spending: spendingOf(state), position: '1', features: [feature] },
+    };
+    await context().execute(wallet, prepaid.id, judgeOngoing(prepaid.id, seen));
+  };
+  return { context, prepaid, watch };
+}
+
 test('a wallet that reaches another level is an entry, and so is the end of an alarm', () => {
   for (const [before, after] of [
     ['ok', 'in_alarm'],
@@ -42,6 +87,54 @@ test('a wallet that reaches another level is an entry, and so is the end of an a
   assert.is(entryOf('wallet', 'WalletFrozen', {}), null);
 });
 
+test('what is left once everything is paid has entries of its own, those of a feature among them', () => {
+  const figures = { available: '4', balance: '2', position: '9' };
+  const change = { before: 'ok', after: 'warning', ...figures };
+  const told = (type: string, data: object) => {
+    const entry = entryOf('wallet', type, data);
+    const { entity_type, entity_id, wallet_id, feature_id, alert_type, alert_status } = entry ?? {};
+    return [entity_type, entity_id, wallet_id, feature_id, alert_type, alert_status];
+  };
+  assert.equal(told('OngoingAlertStateChanged', change), [
+    ...['wallet', 'wallet_1', 'wallet_1', undefined, 'low_ongoing_balance', 'warning'],
+  ]);
+  assert.equal(told('FeatureAlertStateChanged', { ...change, feature_id: 'feat_1' }), [
+    ...['feature', 'feat_1', 'wallet_1', 'feat_1', 'feature_wallet_balance', 'warning'],
+  ]);
+  assert.equal(entryOf('wallet', 'OngoingAlertStateChanged', change)?.alert_info, {
+    ...{ value_at_time: '4', balance: '2', previous_status: 'ok' },
+  });
+  const stopped = { available: '3', limit: 5 };
+  assert.equal(told('AutomaticTopUpStopped', stopped)[4], 'auto_topup_stopped');
+});
+
+test('a run of an export is told once, when it has failed', () => {
+  const failed = (is_failure: boolean) =>
+    entryOf('export_run', 'ExportAttemptFailed', { error: 'The storage is away.', is_failure });
+  assert.is(failed(false), null);
+  const { entity_type, alert_type, alert_info } = failed(true) ?? {};
+  assert.equal(
+    [entity_type, alert_type, alert_info],
+    ['task', 'task_failed', { message: 'The storage is away.' }],
+  );
+});
+
+test('alerts of a feature are found by the feature, and by the customer of the wallet', async () => {
+  const { context, prepaid, watch } = await watchedWallet();
+  await watch('feat_1', '10');
+  const search = async (body: object) => {
+    const { items } = await callRoute(alertLogRoutes['POST /alerts/search'], context(), { body });
+    return items.map(({ alert_type, customer_id }) => [alert_type, customer_id]);
+  };
+  const ofFeature = ['feature_wallet_balance', prepaid.customer_id];
+  assert.equal(await search({ entity_type: 'feature', entity_id: 'feat_1' }), [ofFeature]);
+  assert.equal(await search({ customer_id: prepaid.customer_id, alert_type: ofFeature[0] }), [
+    ofFeature,
+  ]);
+  assert.equal(await search({ entity_id: prepaid.id, alert_type: ofFeature[0] }), []);
+  assert.equal(await search({ customer_id: 'cust_other' }), []);
+});
+
 test('usage that reaches a threshold is an entry', () => {
   const entry = entryOf('usage_alert', 'UsageThresholdCrossed', { usage: '105', level: '100' });
   assert.equal(
@@ -51,7 +144,7 @@ test('usage that reaches a threshold is an entry', () => {
 });
 
 test('tasks that failed are found by what they are, and by nobody else', async () => {
-  const world = memoryWorld([importTask, wallet, usageAlert]);
+  const world = memoryWorld([importTask, exportRun, wallet, usageAlert]);
   const context = (environment?: string) => world.request(testPrincipal(environment));
   const id = context().newId('task') as TaskId;
   const terms = { file_url: null, file_name: null, metadata: {} };

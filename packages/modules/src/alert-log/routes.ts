@@ -34,14 +34,20 @@ async function entitiesOf({ read }: RequestContext, customerId: string): Promise
 
 /** The entries with the customer and the feature that each is about. */
 async function shown({ read }: RequestContext, rows: readonly AlertRow[]): Promise<AlertEntry[]> {
-  const ids = (type: AlertRow['entity_type']) => [
-    ...new Set(rows.filter((row) => row.entity_type === type).map((row) => row.entity_id)),
+  const ids = (of: (row: AlertRow) => string | undefined) => [
+    ...new Set(rows.flatMap((row) => of(row) ?? [])),
   ];
-  const wallets = await read.findMany(walletTable, ids('wallet'));
-  const alerts = await read.findMany(usageAlertTable, ids('usage_alert'));
+  const alertOf = ({ entity_type, entity_id }: AlertRow) =>
+    entity_type === 'usage_alert' ? entity_id : undefined;
+  const wallets = await read.findMany(
+    walletTable,
+    ids(({ wallet_id }) => wallet_id),
+  );
+  const alerts = await read.findMany(usageAlertTable, ids(alertOf));
   return rows.map((row) => {
-    const { customer_id } = wallets.get(row.entity_id) ?? alerts.get(row.entity_id) ?? {};
-    const feature_id = alerts.get(row.entity_id)?.feature_id;
+    const alert = alerts.get(alertOf(row) ?? '');
+    const { customer_id } = wallets.get(row.wallet_id ?? '') ?? alert ?? {};
+    const feature_id = alert?.feature_id;
     return { ...row, ...(customer_id && { customer_id }), ...(feature_id && { feature_id }) };
   });
 }
@@ -51,7 +57,7 @@ async function searchAlerts(context: RequestContext, search: AlertSearch) {
   const entities = customer_id === undefined ? undefined : await entitiesOf(context, customer_id);
   const page = await context.read.list(alertTable, pageRequest(alertTable, search), [
     ...searchFilters(alertTable, search),
-    ...where('entity_id', 'in', entities),
+    ...where('subject_id', 'in', entities),
     ...where('entity_id', 'eq', entity_id),
     ...where('entity_type', 'eq', entity_type),
     ...where('alert_type', 'eq', alert_type),
@@ -64,7 +70,8 @@ export const alertLogRoutes = {
   'POST /alerts/search': route({
     operationId: 'searchAlerts',
     summary: 'Search alerts that were raised, and that ended',
-    description: 'Of wallets, of usage thresholds, and of tasks that failed. The newest first.',
+    description:
+      'Of wallets and of features that watch them, of usage thresholds, and of imports and exports that failed. The newest first.',
     tag: 'Alerts',
     status: 200,
     permission: 'alert:read',

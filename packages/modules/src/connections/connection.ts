@@ -126,6 +126,15 @@ export function updateConnection(
   };
 }
 
+/** Credentials as a request brings them, to be tried before they replace others. Throws 400 where they do not fit the kind of storage. */
+export function s3CredentialsIn(
+  provider: ProviderType,
+  given: ConnectionSecret,
+): S3Credentials | null {
+  const text = secretText(provider, given);
+  return text === null ? null : s3CredentialsSchema.parse(JSON.parse(text));
+}
+
 /**
  * The credentials of an S3 connection, for whoever connects to it. They belong into no event, answer, error or log
  * line (D83). Throws 400 for a connection of another kind, and `SealBroken` where another key has sealed them.

@@ -6,10 +6,11 @@ export {
   type ConnectionRecord,
   connection,
   connectionRecords,
+  s3CredentialsIn,
   s3CredentialsOf,
 } from './connection.ts';
 export { type ConnectionOptions, connectionRoutes } from './routes.ts';
-export type { ProviderType, S3Credentials } from './schema.ts';
+export { connectionSecretSchema, type ProviderType, type S3Credentials } from './schema.ts';
 
 /** Ways to storages that lie outside, with their credentials. */
 export const connections = (options: ConnectionOptions) =>

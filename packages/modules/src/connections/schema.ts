@@ -28,11 +28,12 @@ export const s3CredentialsSchema = z
   .meta({ id: 'S3Credentials' });
 export type S3Credentials = z.output<typeof s3CredentialsSchema>;
 
-const secretSchema = z.object({ s3: s3CredentialsSchema.nullish() }).meta({
+/** Credentials as a request brings them. */
+export const connectionSecretSchema = z.object({ s3: s3CredentialsSchema.nullish() }).meta({
   id: 'ConnectionSecret',
   description: 'Encrypted before it is recorded, and never shown again',
 });
-export type ConnectionSecret = z.output<typeof secretSchema>;
+export type ConnectionSecret = z.output<typeof connectionSecretSchema>;
 
 const directionsSchema = z
   .object({ inbound: z.boolean().default(false), outbound: z.boolean().default(false) })
@@ -57,7 +58,7 @@ export const createConnectionSchema = z
   .object({
     name: nameSchema,
     provider_type: providerTypeSchema,
-    encrypted_secret_data: secretSchema.nullish(),
+    encrypted_secret_data: connectionSecretSchema.nullish(),
     sync_config: syncConfigSchema.nullish(),
     metadata: metadataSchema.default({}),
   })
@@ -68,7 +69,7 @@ export type CreateConnection = z.output<typeof createConnectionSchema>;
 export const updateConnectionSchema = z
   .object({
     name: nameSchema.optional(),
-    encrypted_secret_data: secretSchema.optional(),
+    encrypted_secret_data: connectionSecretSchema.optional(),
     sync_config: syncConfigSchema.nullish(),
     metadata: metadataSchema.nullish().transform((given) => given ?? undefined),
   })

@@ -1,4 +1,5 @@
-import { rejection, testPrincipal } from '@counterfoil/testkit';
+import { invariant } from '@counterfoil/kernel';
+import { callRoute, rejection, testPrincipal } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { creditNote } from '../credit-notes/index.ts';
@@ -8,6 +9,7 @@ import {
   rerate,
   rerateInvoiceSchema,
 } from '../rerating/index.ts';
+import { workflows } from '../workflows/index.ts';
 import { type Invoice, invoice } from './invoice.ts';
 import { applyNote } from './settling/notes.ts';
 import { day, invoiceWorld } from './test-invoice-world.ts';
@@ -105,6 +107,25 @@ test('what was billed too little is asked for by an invoice, at the rates of the
     [made?.metadata.corrects_invoice_id, made?.customer_id],
     [cycle.id, cycle.customer_id],
   );
+});
+
+test('a request is listed among the work in the background, with the lines that it has mended', async () => {
+  const { ask, callsAt, baseAt, cycle, request } = await january();
+  const listed = async () => {
+    const route = workflows.routes['POST /workflows/search'];
+    invariant(route, 'work in the background can be searched');
+    const body = { workflow_type: 'rerating', entity_id: cycle.id };
+    const { items } = (await callRoute(route, request(), { body })) as {
+      items: { workflow_status: string; progress: object; close_time?: string }[];
+    };
+    return items.map(({ workflow_status, progress, close_time }) => [
+      ...[workflow_status, progress, close_time !== undefined],
+    ]);
+  };
+  await ask({ prices: [callsAt('0.03', '0.01'), baseAt('90')] });
+  assert.equal(await listed(), []);
+  await ask({ prices: [callsAt('0.03', '0.01'), baseAt('90')], apply: true });
+  assert.equal(await listed(), [['Completed', { processed: 2, failed: 0 }, true]]);
 });
 
 test('a request is carried out once, and another one mends only what is left', async () => {

@@ -1,12 +1,14 @@
-import { reaction } from '@counterfoil/engine/define';
+import { type ReactionContext, reaction } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, existing, Problem, textOf } from '@counterfoil/kernel';
 import { correctByNote } from '../credit-notes/index.ts';
 import { draftCorrection, invoice } from '../invoices/index.ts';
 import {
   type Correction,
   documentsOf,
+  type InvoiceReratingEvent,
   invoiceRerating,
   isMore,
+  noteDocumented,
   refuseCorrection,
 } from './invoice-rerating.ts';
 
@@ -24,24 +26,36 @@ export const correctionsDocumented = reaction(invoiceRerating, {
   name: 'documents of a correction',
   on: {
     RerateApplied: async ({ aggregate_id, data }, context) => {
-      const { number, corrections, memo } = data;
-      const original = existing(await context.load(invoice, aggregate_id), 'invoice');
-      const { noteId, invoiceId } = documentsOf(aggregate_id, number);
-      const more = corrections.filter(isMore);
-      if (more.length > 0) {
-        await draftCorrection(context, invoiceId, original, {
-          lines: more.map(({ net, ...line }) => ({ ...line, amount: net })),
-          memo,
-        });
-      }
-      const lines = noteLinesOf(corrections);
-      if (lines.length === 0) return;
-      try {
-        await correctByNote(context, noteId, original, { lines, memo });
-      } catch (error) {
-        if (!(error instanceof Problem) || error.code === 'service_unavailable') throw error;
-        await context.execute(invoiceRerating, aggregate_id, refuseCorrection(number, error));
-      }
+      await documented(context, aggregate_id, data);
+      const { number, corrections } = data;
+      const decision = noteDocumented(number, corrections.length);
+      await context.execute(invoiceRerating, aggregate_id, decision);
     },
   },
 });
+
+type Applied = Extract<InvoiceReratingEvent, { readonly type: 'RerateApplied' }>['data'];
+
+async function documented(
+  context: ReactionContext,
+  id: string,
+  { number, corrections, memo }: Applied,
+): Promise<void> {
+  const original = existing(await context.load(invoice, id), 'invoice');
+  const { noteId, invoiceId } = documentsOf(id, number);
+  const more = corrections.filter(isMore);
+  if (more.length > 0) {
+    await draftCorrection(context, invoiceId, original, {
+      lines: more.map(({ net, ...line }) => ({ ...line, amount: net })),
+      memo,
+    });
+  }
+  const lines = noteLinesOf(corrections);
+  if (lines.length === 0) return;
+  try {
+    await correctByNote(context, noteId, original, { lines, memo });
+  } catch (error) {
+    if (!(error instanceof Problem) || error.code === 'service_unavailable') throw error;
+    await context.execute(invoiceRerating, id, refuseCorrection(number, error));
+  }
+}

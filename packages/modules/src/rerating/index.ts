@@ -3,7 +3,7 @@ import { correctionsDocumented } from './documents.ts';
 import { invoiceRerating } from './invoice-rerating.ts';
 import { reratingRoutes } from './routes.ts';
 
-export { invoiceRerating } from './invoice-rerating.ts';
+export { invoiceRerating, reratingWorkId } from './invoice-rerating.ts';
 export { rerate } from './rerate.ts';
 export { ratedAgainSchema, rerateInvoiceSchema } from './schema.ts';
 

@@ -5,6 +5,7 @@ import {
   applyRerate,
   type Correction,
   invoiceRerating,
+  noteDocumented,
   refuseCorrection,
 } from './invoice-rerating.ts';
 
@@ -42,6 +43,22 @@ test('lines whose credit note was refused are not mended, and those of the invoi
   const both = asked(line('-9'), line('4', 'inv_line_2'));
   assert.equal(after([both, refused], both), ['-9']);
   assert.equal(after([both, refused], refused), []);
+});
+
+test('the end of a request is noted once, with the lines that are mended and those that are not', () => {
+  const refused = refuseCorrection(1, { code: 'validation_error', message: 'Too much.' });
+  const both = asked(line('-9'), line('4', 'inv_line_2'));
+  const noted = (before: readonly ReturnType<typeof asked>[]) => {
+    let state = invoiceRerating.initial;
+    for (const each of before) {
+      for (const event of each(state, at)) state = invoiceRerating.evolve(state, event as never);
+    }
+    return noteDocumented(1, 2)(state, at).map(({ data }) => data);
+  };
+  assert.equal(noted([]), []);
+  assert.equal(noted([both]), [{ number: 1, mended: 2, refused: 0 }]);
+  assert.equal(noted([both, refused]), [{ number: 1, mended: 1, refused: 1 }]);
+  assert.equal(noted([both, noteDocumented(1, 2)]), []);
 });
 
 test('an invoice is mended a hundred times at most', () => {

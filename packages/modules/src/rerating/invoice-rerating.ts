@@ -40,6 +40,13 @@ const events = {
     code: z.string(),
     message: z.string(),
   }),
+  /** The documents of a request are made: what it asked for has come to its end. */
+  CorrectionsDocumented: z.object({
+    number: z.number().int(),
+    /** Lines that its documents mend, and those whose credit note the invoice has not taken. */
+    mended: z.number().int(),
+    refused: z.number().int(),
+  }),
 } as const;
 export type InvoiceReratingEvent = EventOf<typeof events>;
 
@@ -48,6 +55,7 @@ export type InvoiceReratingState = {
   readonly requests: readonly {
     readonly number: number;
     readonly corrections: readonly Correction[];
+    readonly is_documented: boolean;
   }[];
 } | null;
 
@@ -62,7 +70,7 @@ export const invoiceRerating = aggregate({
     switch (event.type) {
       case 'RerateApplied': {
         const { number, corrections } = event.data;
-        return { requests: [...requests, { number, corrections }] };
+        return { requests: [...requests, { number, corrections, is_documented: false }] };
       }
       case 'CorrectionRefused':
         return {
@@ -70,6 +78,12 @@ export const invoiceRerating = aggregate({
             request.number === event.data.number
               ? { ...request, corrections: request.corrections.filter(isMore) }
               : request,
+          ),
+        };
+      case 'CorrectionsDocumented':
+        return {
+          requests: requests.map((request) =>
+            request.number === event.data.number ? { ...request, is_documented: true } : request,
           ),
         };
       default:
@@ -133,6 +147,20 @@ export const refuseCorrection =
     const isOpen = own?.corrections.some((each) => !isMore(each)) ?? false;
     return isOpen ? [{ type: 'CorrectionRefused', data: { number, code, message } }] : [];
   };
+
+/** Notes that the documents of a request are made, and how many of its lines they mend. Noted before, no event. */
+export const noteDocumented =
+  (number: number, asked: number): Decision<InvoiceReratingState, InvoiceReratingEvent> =>
+  (state) => {
+    const own = state?.requests.find((request) => request.number === number);
+    if (!own || own.is_documented) return [];
+    const mended = own.corrections.length;
+    return [{ type: 'CorrectionsDocumented', data: { number, mended, refused: asked - mended } }];
+  };
+
+/** The id by which the work of a request is known where work in the background is listed. */
+export const reratingWorkId = (invoiceId: string, number: number): string =>
+  derivedId('rerating', `${invoiceId}\n${number}`);
 
 /** The ids of the documents of a request: they follow from it, so that there is one of each. */
 export const documentsOf = (invoiceId: string, number: number) => ({

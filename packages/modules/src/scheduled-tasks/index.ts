@@ -7,7 +7,9 @@ import { exportRunTable } from './runs/projection.ts';
 import { runsPlanned } from './runs/reactions.ts';
 import { scheduledTask } from './scheduled-task.ts';
 
-export type { JobConfig } from './job-config.ts';
+export { type JobConfig, jobConfigSchema, wholeJobConfig } from './job-config.ts';
+export { assertPlace } from './place.ts';
+export { scheduledTaskTable } from './projection.ts';
 export { windowsBetween } from './rhythm.ts';
 export type { ScheduledTaskOptions } from './routes.ts';
 export {

@@ -12,7 +12,6 @@ import {
 } from '@counterfoil/engine/define';
 import { existing, invalidField, referenceSchema } from '@counterfoil/kernel';
 import type { TargetPolicy } from '@counterfoil/webhooks';
-import { checkTargetUrl } from '@counterfoil/webhooks';
 import { z } from 'zod';
 import { connectionRecords } from '../connections/index.ts';
 import { foundById } from '../record/index.ts';
@@ -24,6 +23,7 @@ import {
   requestRun,
 } from './decisions.ts';
 import { wholeJobConfig } from './job-config.ts';
+import { assertPlace } from './place.ts';
 import { scheduledTaskTable, scheduledTaskView } from './projection.ts';
 import { runsPlanned } from './runs/reactions.ts';
 import { scheduledTask } from './scheduled-task.ts';
@@ -62,17 +62,8 @@ async function assertFits(
     connection_id,
     'connection_id',
   );
-  const { region, endpoint_url, export_metadata_fields: fields } = job_config;
-  if (provider_type === 's3' && region === null) {
-    throw invalidField('/job_config/region', 'is required for an S3 connection');
-  }
-  if (provider_type !== 's3' && endpoint_url !== null) {
-    throw invalidField('/job_config/endpoint_url', 'must be left out: a folder has none');
-  }
-  if (endpoint_url !== null) {
-    const checked = checkTargetUrl(endpoint_url, policy);
-    if ('refusal' in checked) throw invalidField('/job_config/endpoint_url', checked.refusal);
-  }
+  assertPlace(provider_type, job_config, policy);
+  const { export_metadata_fields: fields } = job_config;
   if (fields.length > 0 && !metadataTypes.includes(entity_type)) {
     const only = `only exports of ${metadataTypes.join(' and ')} have columns of metadata`;
     throw invalidField('/job_config/export_metadata_fields', `must be left out: ${only}`);

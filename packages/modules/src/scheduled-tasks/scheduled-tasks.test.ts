@@ -129,7 +129,8 @@ for (const [what, body, pointer] of refused) {
     assert.equal(pointersOf(createScheduledTaskSchema, body), [pointer]));
 }
 
-for (const body of [{}, { enabled: null }, { enabled: 'yes' }]) {
+const notEnabled = [undefined, null, 'yes', 'true', '', 0, 1, [], {}];
+for (const body of notEnabled.map((enabled) => ({ enabled }))) {
   test(`an update to ${JSON.stringify(body)} is refused by name`, () =>
     assert.equal(pointersOf(updateScheduledTaskSchema, body), ['/enabled']));
 }

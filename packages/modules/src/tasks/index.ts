@@ -12,15 +12,17 @@ export { fileRows } from './imports/rows.ts';
 export { type ImportEnd, runImport } from './imports/run-import.ts';
 export { importLimits } from './limits.ts';
 export {
+  abandonTask,
   completeTask,
   createTask,
   failTask,
+  isRunnable,
   noteProgress,
   receiveFile,
   startTask,
 } from './task/decisions.ts';
-export { keptHours, uploadOf } from './task/files.ts';
-export { isRunnable, taskTable } from './task/projection.ts';
+export { keptHours, uploadHours, uploadOf } from './task/files.ts';
+export { taskTable } from './task/projection.ts';
 export type { TaskOptions } from './task/routes.ts';
 export type { Task } from './task/schema.ts';
 export { type ImportTask, importTask } from './task/task.ts';

@@ -1,4 +1,4 @@
-import type { FileName, FileStore } from '@counterfoil/engine/define';
+import { type FileName, type FileStore, FilesFull } from '@counterfoil/engine/define';
 
 interface Kept {
   mark: string;
@@ -8,14 +8,15 @@ interface Kept {
 const sizeOf = (pieces: readonly Uint8Array[]): number =>
   pieces.reduce((sum, piece) => sum + piece.length, 0);
 
-/** Files in memory, for tests. */
-export function memoryFiles(): FileStore {
+/** Files in memory, for tests. Those of all environments count together. */
+export function memoryFiles(keptBytes = Number.POSITIVE_INFINITY): FileStore {
   const kept = new Map<string, Kept>();
+  const whole = () => [...kept.values()].reduce((sum, { pieces }) => sum + sizeOf(pieces), 0);
   const at = ({ environmentId, name }: FileName) => `${environmentId} ${name}`;
   return {
-    begin: async (file, mark, keptBytes = 0) => {
+    begin: async (file, mark, stay = 0) => {
       const pieces = [...(kept.get(at(file))?.pieces ?? [])];
-      while (sizeOf(pieces) > keptBytes) pieces.pop();
+      while (sizeOf(pieces) > stay) pieces.pop();
       kept.set(at(file), { mark, pieces });
       return sizeOf(pieces);
     },
@@ -26,6 +27,7 @@ export function memoryFiles(): FileStore {
     add: async (file, mark, behindBytes, piece) => {
       const found = kept.get(at(file));
       if (found?.mark !== mark || sizeOf(found.pieces) !== behindBytes) return false;
+      if (whole() + piece.length > keptBytes) throw new FilesFull(keptBytes);
       found.pieces.push(piece);
       return true;
     },

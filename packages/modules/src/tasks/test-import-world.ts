@@ -1,7 +1,7 @@
-import type { AnyRoute } from '@counterfoil/engine/define';
+import type { AnyRoute, FileStore } from '@counterfoil/engine/define';
 import { type EnvironmentId, Problem } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
-import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
+import { callRoute, type MemoryWorld, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { strictTargetPolicy } from '@counterfoil/webhooks';
 import { z } from 'zod';
 import { customer, customerRecords } from '../customers/index.ts';
@@ -29,46 +29,51 @@ interface Disturbance {
   /** Answers in the place of the service, where it gives one. */
   readonly answer?: (request: RowRequest) => { status: number; body: unknown } | null;
   readonly signal?: AbortSignal;
+  /** Other files than those of the world. */
+  readonly files?: FileStore;
+}
+
+/** Carries a request out as the engine does, with its key. */
+async function carriedOut(
+  memory: MemoryWorld,
+  { operation, params, query, body, key }: RowRequest,
+) {
+  const route = (importOperations as Readonly<Record<string, AnyRoute>>)[operation];
+  if (!route) throw new Error(`there is no ${operation}`);
+  try {
+    const given: unknown = JSON.parse(body);
+    const keyed = {
+      key: key ?? '',
+      operation: operation.replace('{id}', params.id ?? ''),
+      fields: { body: given },
+    };
+    const context = memory.request(testPrincipal(), key === null ? undefined : keyed);
+    return { status: 200, body: await callRoute(route, context, { params, query, body: given }) };
+  } catch (error) {
+    if (error instanceof z.ZodError) {
+      const errors = error.issues.map(({ path, message }) => ({
+        pointer: `/${path.join('/')}`,
+        message,
+      }));
+      const message = `${errors[0]?.pointer.slice(1)}: ${errors[0]?.message}`;
+      return { status: 400, body: { code: 'validation_error', message, errors } };
+    }
+    if (!(error instanceof Problem)) throw error;
+    const { status, code, message, errors = [] } = error;
+    return { status, body: { code, message, errors } };
+  }
 }
 
 /** Imports over a log in memory: what the api does with real servers. */
-export function importWorld() {
+export function importWorld(keptBytes?: number) {
   const aggregates = [importTask, customer, offer, meter, setting, taxRate, taxAssociation];
   const memory = memoryWorld([...aggregates, environment]);
-  const files = memoryFiles();
+  const files = memoryFiles(keptBytes);
   const routes = taskRoutes({ files, policy: strictTargetPolicy });
   const principal = testPrincipal();
   const request = () => memory.request(principal);
   const sent: RowRequest[] = [];
   let runs = 0;
-
-  /** Carries a request out as the engine does, with its key. */
-  async function carriedOut({ operation, params, query, body, key }: RowRequest) {
-    const route = (importOperations as Readonly<Record<string, AnyRoute>>)[operation];
-    if (!route) throw new Error(`there is no ${operation}`);
-    try {
-      const given: unknown = JSON.parse(body);
-      const keyed = {
-        key: key ?? '',
-        operation: operation.replace('{id}', params.id ?? ''),
-        fields: { body: given },
-      };
-      const context = memory.request(principal, key === null ? undefined : keyed);
-      return { status: 200, body: await callRoute(route, context, { params, query, body: given }) };
-    } catch (error) {
-      if (error instanceof z.ZodError) {
-        const errors = error.issues.map(({ path, message }) => ({
-          pointer: `/${path.join('/')}`,
-          message,
-        }));
-        const message = `${errors[0]?.pointer.slice(1)}: ${errors[0]?.message}`;
-        return { status: 400, body: { code: 'validation_error', message, errors } };
-      }
-      if (!(error instanceof Problem)) throw error;
-      const { status, code, message, errors = [] } = error;
-      return { status, body: { code, message, errors } };
-    }
-  }
 
   return {
     memory,
@@ -84,6 +89,8 @@ export function importWorld() {
         query,
         stream: streamOf(text),
       }),
+    removeFile: (id: string) =>
+      callRoute(routes['DELETE /tasks/{id}/file'], request(), { params: { id } }),
     get: (id: string) => callRoute(routes['GET /tasks/{id}'], request(), { params: { id } }),
     setStatus: (id: string, task_status: string) =>
       callRoute(routes['PUT /tasks/{id}/status'], request(), {
@@ -105,7 +112,10 @@ export function importWorld() {
       return items;
     },
     /** Runs an import as a process of the api does. */
-    async run(id: string, { diesAtNote, answer, signal }: Disturbance = {}): Promise<ImportEnd> {
+    async run(
+      id: string,
+      { diesAtNote, answer, signal, ...own }: Disturbance = {},
+    ): Promise<ImportEnd> {
       const decide = (decision: ReturnType<typeof startTask>) =>
         request().execute(importTask, id, decision);
       const { state } = await decide(startTask());
@@ -113,13 +123,13 @@ export function importWorld() {
       let notes = 0;
       runs += 1;
       const end = await runImport(state, {
-        files,
+        files: own.files ?? files,
         mark: `run-${runs}`,
         signal: signal ?? new AbortController().signal,
         pause: () => Promise.resolve(),
         send: async (row) => {
           sent.push(row);
-          return answer?.(row) ?? carriedOut(row);
+          return answer?.(row) ?? carriedOut(memory, row);
         },
         note: async (progress) => {
           notes += 1;

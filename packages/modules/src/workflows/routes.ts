@@ -28,7 +28,7 @@ export const workflowRoutes = {
     operationId: 'searchWorkflows',
     summary: 'Search work that goes on in the background, and that has ended',
     description:
-      'Imports, catalogue imports, synchronisations of plans and backfills. The newest first.',
+      'Imports, runs of exports, catalogue imports, synchronisations of plans, backfills and corrections of invoices. The newest first.',
     tag: 'Workflows',
     status: 200,
     permission: 'workflow:read',

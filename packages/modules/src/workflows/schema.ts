@@ -1,7 +1,14 @@
 import { instantSchema, recordStampsShape, recordStatusSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 
-export const workflowTypeSchema = z.enum(['import', 'catalog_import', 'plan_sync', 'backfill']);
+export const workflowTypeSchema = z.enum([
+  'import',
+  'export',
+  'catalog_import',
+  'plan_sync',
+  'backfill',
+  'rerating',
+]);
 
 /** The states of the published clients. */
 export const workflowStatusSchema = z.enum(['Running', 'Completed', 'Failed', 'Canceled']);

@@ -124,6 +124,9 @@ async function billing({ ok }: ClockedTenant, customer_id: string) {
   await invoice({ invoice_status: 'DRAFT' });
 }
 
+/** The alerts that the story raises, as the log of alerts calls them. */
+const alertTypes = ['low_credit_balance', 'low_ongoing_balance', 'feature_wallet_balance'];
+
 test('all 42 of them, and each for a cause of its own', async () => {
   const tenant = await onTestClock(stack, 'every event type', day('01-01'));
   await untilUsageIsShown(tenant);
@@ -152,6 +155,14 @@ test('all 42 of them, and each for a cause of its own', async () => {
     const types = specifiedTypes();
     assert.is(types.length, 42);
     await until(...types);
+    await eventually(
+      async () => {
+        const { items } = await tenant.ok('POST', '/alerts/search', { limit: 100 });
+        const raised = new Set(items.map(({ alert_type }: { alert_type: string }) => alert_type));
+        return alertTypes.every((type) => raised.has(type));
+      },
+      () => 'the log of alerts lacks some of them',
+    );
   } finally {
     await sink.close();
   }

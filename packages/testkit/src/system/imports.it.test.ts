@@ -6,6 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { abandonedImports } from '@counterfoil/api/open-imports';
+import { connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
@@ -96,6 +98,25 @@ test('an import goes on after the api was stopped, and has each row once', async
   const search = { external_ids: Array.from({ length: 700 }, (_, index) => `stopped-${index}`) };
   const { pagination } = await tenant.ok('POST', '/customers/search', { limit: 1, ...search });
   assert.is(pagination.total, 600);
+});
+
+test('an import that waits for a file is abandoned after its time, unless some of it has come', async () => {
+  const { id: waiting } = await create({ entity_type: 'CUSTOMERS', file_type: 'CSV' });
+  const { id: begun } = await create({ entity_type: 'CUSTOMERS', file_type: 'CSV' });
+  await tenant.ok('PUT', `/tasks/${begun}/file?complete=false`, 'name,', csv);
+  const connection = await connect(stack.databaseUrl, { application: 'test of imports' });
+  try {
+    const own = async (hours: number) =>
+      (await abandonedImports(connection, hours)).flatMap(({ id, tenant_id }) =>
+        tenant_id === tenant.tenantId ? [id] : [],
+      );
+    await eventually(async () => (await own(-1)).length > 0);
+    assert.equal([await own(-1), await own(1)], [[waiting], []]);
+  } finally {
+    await connection.close();
+    for (const id of [waiting, begun]) await tenant.ok('DELETE', `/tasks/${id}/file`);
+  }
+  assert.is((await tenant.call('PUT', `/tasks/${begun}/file?offset=5`, 'x', csv)).status, 400);
 });
 
 test('usage is fetched from a URL and counted; what cannot be fetched fails the task, with an alert', async () => {

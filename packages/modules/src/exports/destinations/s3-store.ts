@@ -14,7 +14,8 @@ import type { S3Credentials } from '../../connections/index.ts';
 import type { JobConfig } from '../../scheduled-tasks/index.ts';
 import { type Destination, StorageFailed } from './destination.ts';
 
-interface S3Place {
+/** A bucket with everything that it takes to get there. */
+export interface S3Place {
   readonly config: JobConfig;
   readonly credentials: S3Credentials;
   readonly policy: TargetPolicy;
@@ -75,13 +76,15 @@ export function s3Destination({ config, credentials, policy }: S3Place): Destina
   };
 }
 
-function assertReachable({ endpoint_url }: JobConfig, policy: TargetPolicy): void {
+/** Throws `StorageFailed` where the address is none to which anything may go (D83). */
+export function assertReachable({ endpoint_url }: JobConfig, policy: TargetPolicy): void {
   if (endpoint_url === null) return;
   const checked = checkTargetUrl(endpoint_url, policy);
   if ('refusal' in checked) throw new StorageFailed(`endpoint_url ${checked.refusal}.`, true);
 }
 
-function clientOf({ config, credentials, policy }: S3Place): S3Client {
+/** A client of the storage, whose connections are guarded. To be destroyed. */
+export function clientOf({ config, credentials, policy }: S3Place): S3Client {
   const agent = { keepAlive: true, maxSockets: 8, lookup: guardedLookupOf(policy) as never };
   const { endpoint_url: endpoint, region, use_path_style: forcePathStyle } = config;
   return new S3Client({
@@ -108,7 +111,7 @@ function clientOf({ config, credentials, policy }: S3Place): S3Client {
 }
 
 /** S3 itself is told; other storages know no keys, unless the task says so in its own words. */
-const encryptionOf = ({ encryption, endpoint_url }: JobConfig) =>
+export const encryptionOf = ({ encryption, endpoint_url }: JobConfig) =>
   endpoint_url !== null && encryption === 'AES256' ? {} : { ServerSideEncryption: encryption };
 
 /** Takes away what is left of uploads that a process could not take away any more, because it was killed. */
@@ -143,7 +146,8 @@ async function answered<Result>(ask: () => Promise<Result>): Promise<Result> {
   }
 }
 
-function failureOf(error: unknown): unknown {
+/** A failure of a request as `StorageFailed`, in words that tell no secret; anything else as it is. */
+export function failureOf(error: unknown): unknown {
   const status = statusOf(error);
   const { name } = error as Error;
   if (status !== undefined) {

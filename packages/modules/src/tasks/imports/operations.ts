@@ -30,6 +30,8 @@ export const importOperations = {
     permission: 'price:write',
     query: z.object({ on_existing: onExistingSchema }),
     body: createPriceSchema,
-    handle: async (context, { body }) => ({ outcome: await bringPrice(context, body) }),
+    handle: async (context, { query, body }) => ({
+      outcome: await bringPrice(context, body, query.on_existing === 'update'),
+    }),
   }),
 } satisfies Routes;

@@ -1,3 +1,4 @@
+import { FilesFull } from '@counterfoil/engine/define';
 import { importLimits } from '../limits.ts';
 import { badRowsOf, uploadOf } from '../task/files.ts';
 import { type ImportTask, rowsDone } from '../task/task.ts';
@@ -40,6 +41,10 @@ export async function runImport(task: ImportTask, ports: ImportPorts): Promise<I
       return { kind: 'failed', summary: error.message };
     }
     if (error instanceof NoRight) return { kind: 'failed', summary: error.message };
+    if (error instanceof FilesFull) {
+      const summary = `${error.message} There is no room for bad rows: remove files of other imports, and have the task go on.`;
+      return { kind: 'failed', summary };
+    }
     throw error;
   }
 }

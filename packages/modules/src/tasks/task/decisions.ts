@@ -31,6 +31,16 @@ export function refuseUnlessAwaitingFile({ id, file_url, file, task_status }: Im
   }
 }
 
+/** Tells whether an import has everything that it needs to be carried out, and has not ended. */
+export const isRunnable = ({ task_status, file, file_url }: ImportTask): boolean =>
+  task_status === 'PROCESSING' ||
+  (task_status === 'PENDING' && (file !== null || file_url !== null));
+
+/** Throws 400 for an import that is carried out, or is about to be. */
+export function refuseWhileRunnable(task: ImportTask): void {
+  if (isRunnable(task)) throw wrongState(`The task ${task.id} is under way. Stop it first.`);
+}
+
 /** The whole file is there. Lines that are done already were of one with the same contents, or 400. */
 export const receiveFile =
   (file: TaskEventData<'ImportFileReceived'>): TaskDecision =>
@@ -79,6 +89,16 @@ export const failTask =
     const { task_status: status } = existing(state, 'task');
     if (status !== 'PENDING' && status !== 'PROCESSING') return [];
     return [{ type: 'ImportFailed', data: { error_summary: summary.slice(0, summaryMaximum) } }];
+  };
+
+/** No file has come for as long as files are kept. Nothing, where there is one or the task has ended meanwhile. */
+export const abandonTask =
+  (hours: number): TaskDecision =>
+  (state, at) => {
+    const { task_status: status, file, file_url } = existing(state, 'task');
+    if (status !== 'PENDING' || file !== null || file_url !== null) return [];
+    const summary = `No file has come within ${hours / 24} days. Send it, and have the task go on.`;
+    return failTask(summary)(state, at);
   };
 
 /**

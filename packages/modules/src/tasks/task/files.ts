@@ -16,8 +16,11 @@ export const badRowsOf = (environmentId: string, taskId: string): FileName => ({
   name: `${taskId}${badRowsSuffix}`,
 });
 
+/** The hours for which the file of an import stays that nobody adds to, and for which an import waits for one. */
+export const uploadHours = 7 * 24;
+
 /** The hours for which files stay that nobody adds to, by a pattern of their names. */
 export const keptHours: readonly (readonly [hours: number, nameLike: string])[] = [
-  [7 * 24, `%${uploadSuffix}`],
+  [uploadHours, `%${uploadSuffix}`],
   [30 * 24, `%${badRowsSuffix}`],
 ];

@@ -1,13 +1,9 @@
 import { type EventFrom, projection } from '@counterfoil/engine/define';
 import { exportRun, exportRunView } from '../../scheduled-tasks/index.ts';
+import { isRunnable } from './decisions.ts';
 import type { Task } from './schema.ts';
 import { type ImportTask, importTask } from './task.ts';
 import { taskView } from './view.ts';
-
-/** Tells whether an import has everything that it needs to be carried out, and has not ended. */
-export const isRunnable = ({ task_status, file, file_url }: ImportTask): boolean =>
-  task_status === 'PROCESSING' ||
-  (task_status === 'PENDING' && (file !== null || file_url !== null));
 
 type Source = typeof importTask | typeof exportRun;
 

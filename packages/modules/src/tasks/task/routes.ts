@@ -27,7 +27,7 @@ import {
   taskStatusBodySchema,
 } from './schema.ts';
 import { importTask } from './task.ts';
-import { takePart } from './upload.ts';
+import { removeFiles, takePart } from './upload.ts';
 import { type ImportedEntity, taskStatusSchema, taskTypeSchema } from './values.ts';
 import { taskView } from './view.ts';
 
@@ -90,8 +90,8 @@ async function refuseBeyondOpen({ read }: RequestContext): Promise<void> {
 
 async function createImport(context: RequestContext, policy: TargetPolicy, body: CreateTask) {
   refuseWithoutRight(context, body.entity_type);
-  if (body.on_existing === 'update' && body.entity_type !== 'CUSTOMERS') {
-    throw invalidField('/on_existing', 'must be "refuse": imports change customers alone');
+  if (body.on_existing === 'update' && body.entity_type === 'EVENTS') {
+    throw invalidField('/on_existing', 'must be "refuse": a usage event never changes');
   }
   const id = context.newId('task');
   const { file_url, file_name, task_type: _, ...given } = body;
@@ -123,31 +123,9 @@ async function badRows(context: RequestContext, files: FileStore, id: string) {
   return new ContentStream(badRowsType, files.read(file), `${id}-bad-rows.ndjson`);
 }
 
-/** The routes of tasks. */
-export const taskRoutes = ({ files, policy }: TaskOptions) =>
+/** The routes of the files of tasks. */
+const fileRoutes = ({ files }: Pick<TaskOptions, 'files'>) =>
   ({
-    'POST /tasks': route({
-      summary: 'Start an import of customers, usage events or prices',
-      description:
-        'It begins once its file is there: fetched from `file_url`, or sent to `/tasks/{id}/file`. Each row is carried out ' +
-        'like a request of the caller, once, whatever happens on the way; rows that are refused are listed.',
-      tag,
-      status: 202,
-      permission: 'task:write',
-      body: createTaskSchema,
-      response: taskSchema,
-      example: {
-        body: {
-          task_type: 'IMPORT',
-          entity_type: 'CUSTOMERS',
-          file_type: 'CSV',
-          file_name: 'customers.csv',
-        },
-        makes: 'task',
-      },
-      handle: (context, { body }) => createImport(context, policy, body),
-    }),
-
     'PUT /tasks/{id}/file': route({
       operationId: 'sendTaskFile',
       summary: 'Send the file of an import, whole or in parts',
@@ -176,14 +154,21 @@ export const taskRoutes = ({ files, policy }: TaskOptions) =>
       },
     }),
 
-    'GET /tasks': routes.list({
-      task_type: equalTo('task_type', taskTypeSchema),
-      task_status: equalTo('task_status', taskStatusSchema),
-      entity_type: equalTo('entity_type', z.string().max(64)),
-      scheduled_task_id: equalTo('scheduled_task_id', z.string().max(64), { names: 'schtask' }),
-      created_by: equalTo('created_by', z.string().max(64), { names: 'owner' }),
+    'DELETE /tasks/{id}/file': route({
+      operationId: 'removeTaskFile',
+      summary: 'Remove the file of an import that nobody works on',
+      description:
+        'Of an import that has failed or waits for its file: it goes on once the same file is sent again. Of one that is completed the rows that ' +
+        'were refused are removed.',
+      tag,
+      status: 204,
+      permission: 'task:write',
+      params,
+      handle: async (context, { params: { id } }) => {
+        await removeFiles(context, files ?? noStore(), id);
+        return undefined;
+      },
     }),
-    'GET /tasks/{id}': routes.get(),
 
     'GET /tasks/{id}/download': contentRoute({
       operationId: 'downloadTaskRows',
@@ -197,6 +182,43 @@ export const taskRoutes = ({ files, policy }: TaskOptions) =>
       contents: [badRowsType],
       handle: (context, { params: { id } }) => badRows(context, files ?? noStore(), id),
     }),
+  }) satisfies Routes;
+
+/** The routes of tasks. */
+export const taskRoutes = ({ files, policy }: TaskOptions) =>
+  ({
+    ...fileRoutes({ files }),
+
+    'POST /tasks': route({
+      summary: 'Start an import of customers, usage events or prices',
+      description:
+        'It begins once its file is there: fetched from `file_url`, or sent to `/tasks/{id}/file`. Each row is carried out ' +
+        'like a request of the caller, once, whatever happens on the way; rows that are refused are listed.',
+      tag,
+      status: 202,
+      permission: 'task:write',
+      body: createTaskSchema,
+      response: taskSchema,
+      example: {
+        body: {
+          task_type: 'IMPORT',
+          entity_type: 'CUSTOMERS',
+          file_type: 'CSV',
+          file_name: 'customers.csv',
+        },
+        makes: 'task',
+      },
+      handle: (context, { body }) => createImport(context, policy, body),
+    }),
+
+    'GET /tasks': routes.list({
+      task_type: equalTo('task_type', taskTypeSchema),
+      task_status: equalTo('task_status', taskStatusSchema),
+      entity_type: equalTo('entity_type', z.string().max(64)),
+      scheduled_task_id: equalTo('scheduled_task_id', z.string().max(64), { names: 'schtask' }),
+      created_by: equalTo('created_by', z.string().max(64), { names: 'owner' }),
+    }),
+    'GET /tasks/{id}': routes.get(),
 
     'PUT /tasks/{id}/status': route({
       operationId: 'setTaskStatus',

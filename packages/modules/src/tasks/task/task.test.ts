@@ -5,6 +5,7 @@ import * as assert from 'uvu/assert';
 import { importLimits } from '../limits.ts';
 import { streamOf, textOf } from '../test-files.ts';
 import { importWorld } from '../test-import-world.ts';
+import { abandonTask } from './decisions.ts';
 import { taskPublicEvents } from './public-events.ts';
 import { importTask } from './task.ts';
 
@@ -48,7 +49,7 @@ test('what cannot be imported is refused, and so is a key without the right', as
   const faults: [object, string][] = [
     [{ ...csv, file_url: 'http://example.com/a.csv' }, '/file_url'],
     [{ ...csv, file_url: 'https://127.0.0.1/a.csv' }, '/file_url'],
-    [{ entity_type: 'PRICES', file_type: 'CSV', on_existing: 'update' }, '/on_existing'],
+    [{ entity_type: 'EVENTS', file_type: 'CSV', on_existing: 'update' }, '/on_existing'],
   ];
   for (const [body, pointer] of faults) {
     const { code, errors } = await rejection(create(body));
@@ -146,6 +147,67 @@ test('a file that was lost is sent again; another one is not taken behind rows o
   await setStatus(id, 'PENDING');
   assert.is((await run(id)).kind, 'completed');
   assert.is((await get(id)).successful_records, 600);
+});
+
+test('files of an environment are limited together; those of imports that nobody works on can be removed', async () => {
+  const { create, upload, get, run, removeFile, setStatus } = importWorld(40);
+  const { id: first } = await create(csv);
+  const { id: second } = await create(csv);
+  await upload(first, file);
+  const refused = await rejection(upload(second, `${file}\n${'x'.repeat(30)}`));
+  assert.equal(
+    [refused.code, refused.details?.reason, refused.details?.limit_bytes],
+    ['invalid_operation', 'limit_reached', 40],
+  );
+  assert.is((await rejection(removeFile(first))).details?.reason, 'task_state');
+  await setStatus(first, 'FAILED');
+  await removeFile(first);
+  await upload(second, file);
+  assert.is((await run(second)).kind, 'completed');
+  await setStatus(first, 'PENDING');
+  await run(first);
+  assert.match((await get(first)).error_summary ?? '', 'no longer there');
+  assert.is((await rejection(removeFile('task_none'))).code, 'not_found');
+});
+
+test('an import fails, and can go on, where there is no room for its bad rows', async () => {
+  const text = 'name,external_id\n,a\nB,b';
+  const { create, upload, run, get, setStatus, files } = importWorld(text.length + 10);
+  const { id } = await create(csv);
+  await upload(id, text);
+  await run(id);
+  assert.match((await get(id)).error_summary ?? '', 'no room for bad rows');
+  assert.is((await get(id)).processed_records, 0);
+  await setStatus(id, 'PENDING');
+  const roomy = { ...files, add: async () => true };
+  assert.is((await run(id, { files: roomy })).kind, 'completed');
+  assert.is((await get(id)).failed_records, 1);
+});
+
+test('bad rows of an import that is completed are removed on request', async () => {
+  const { create, upload, run, removeFile, routes, request } = importWorld();
+  const { id } = await create(csv);
+  await upload(id, 'name,external_id\n,a');
+  await run(id);
+  await removeFile(id);
+  const download = callRoute(routes['GET /tasks/{id}/download'], request(), { params: { id } });
+  assert.is((await rejection(download)).details?.reason, 'no_longer_kept');
+});
+
+test('an import that waits in vain for its file fails, and takes one all the same', async () => {
+  const { create, upload, run, get, setStatus, request } = importWorld();
+  const { id } = await create(csv);
+  const abandon = () => request().execute(importTask, id, abandonTask(7 * 24));
+  await abandon();
+  const { task_status, error_summary } = await get(id);
+  assert.equal(
+    [task_status, error_summary?.slice(0, 31)],
+    ['FAILED', 'No file has come within 7 days.'],
+  );
+  await upload(id, file);
+  await setStatus(id, 'PENDING');
+  assert.is((await abandon()).events.length, 0);
+  assert.is((await run(id)).kind, 'completed');
 });
 
 test('endpoints are told of the beginning, of the end and of a failure, and not of progress', async () => {

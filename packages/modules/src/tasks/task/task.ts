@@ -97,10 +97,14 @@ function changesOf(
   }
 }
 
-/** An import: a file whose rows are carried out one after the other. */
+/**
+ * An import: a file whose rows are carried out one after the other. Its times are the system's, as those of runs of exports: the work takes as long
+ * as it takes, by no clock of an environment, and files are kept in real time.
+ */
 export const importTask = aggregate({
   name: 'import_task',
   scope: 'environment',
+  clock: 'system',
   events: taskEvents,
   initial: null as TaskState,
   evolve: (state, event): TaskState => {

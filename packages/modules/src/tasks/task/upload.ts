@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto';
-import type { BodyStream, FileName, FileStore, RequestContext } from '@counterfoil/engine/define';
-import { invalidField, Problem } from '@counterfoil/kernel';
+import {
+  type BodyStream,
+  type FileName,
+  type FileStore,
+  FilesFull,
+  type RequestContext,
+} from '@counterfoil/engine/define';
+import { invalidField, invalidOperation, Problem } from '@counterfoil/kernel';
 import { importLimits } from '../limits.ts';
-import { receiveFile, refuseUnlessAwaitingFile, requireTask } from './decisions.ts';
-import { uploadOf } from './files.ts';
+import {
+  receiveFile,
+  refuseUnlessAwaitingFile,
+  refuseWhileRunnable,
+  requireTask,
+} from './decisions.ts';
+import { badRowsOf, uploadOf } from './files.ts';
 import { importTask } from './task.ts';
 
 /** A part of a file as a request sends it. */
@@ -27,6 +38,15 @@ const tooLarge = (): Problem =>
     `A file may have ${importLimits.fileBytes} bytes at most. Import it in several tasks.`,
     { details: { limit_bytes: importLimits.fileBytes } },
   );
+
+/** The refusal of a piece for which there is no room; any other failure as it is. */
+const withoutRoom = (error: unknown): unknown =>
+  error instanceof FilesFull
+    ? invalidOperation(
+        `${error.message} Have failed imports go on, or remove their files: DELETE /tasks/{id}/file.`,
+        { reason: 'limit_reached', limit_bytes: error.limitBytes },
+      )
+    : error;
 
 /**
  * Takes a part of the file of an import, and with the last one the file. A part begins where the one before has ended, or where
@@ -80,10 +100,29 @@ async function addedTo(
   let bytes = await begunAt(files, file, mark, offset);
   for await (const piece of inPieces(stream)) {
     if (bytes + piece.length > importLimits.fileBytes) throw tooLarge();
-    if (!(await files.add(file, mark, bytes, piece))) throw overtaken();
+    const added = await files.add(file, mark, bytes, piece).catch((error: unknown) => {
+      throw withoutRoom(error);
+    });
+    if (!added) throw overtaken();
     bytes += piece.length;
   }
   return bytes;
+}
+
+/**
+ * Removes what is kept of an import that nobody works on: its file, and of one that is completed the rows that were refused. Throws 404, and
+ * 400 for one that may run.
+ */
+export async function removeFiles(
+  context: RequestContext,
+  files: FileStore,
+  id: string,
+): Promise<void> {
+  const task = requireTask(await context.load(importTask, id), id);
+  refuseWhileRunnable(task);
+  const { environmentId } = context.principal;
+  await files.remove(uploadOf(environmentId, id));
+  if (task.task_status === 'COMPLETED') await files.remove(badRowsOf(environmentId, id));
 }
 
 /** Keeps the whole of a stream as a file. Throws 413 where it is too large, 409 where others keep it too. */

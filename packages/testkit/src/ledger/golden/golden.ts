@@ -22,38 +22,9 @@ export type Shown = Readonly<Record<string, readonly unknown[]>>;
 
 export const corpusFolder = join(import.meta.dirname, 'corpus');
 
-/** Slices of which every event must have an example. Others may have them. */
-const coveredSlices = [
-  'tenancy',
-  'customers',
-  'meters',
-  'groups',
-  'pricing-units',
-  'features',
-  'offers',
-  'coupons',
-  'taxes',
-  'wallets',
-  'checkpoints',
-  'webhooks',
-  'events',
-];
-
-/** Slices of which those events have examples that requests make at once; those of time and of other processes have none yet. */
-const partlyCoveredSlices = ['subscriptions', 'invoices', 'payments', 'credit-notes', 'settings'];
-
 const slices = modules({ secrets: secretsFrom('0'.repeat(64)) });
 const tables: readonly AnyProjection[] = slices.flatMap((slice) => slice.tables ?? []);
 export const aggregates: readonly AnyAggregate[] = slices.flatMap((slice) => slice.aggregates);
-export const coveredAggregates: readonly AnyAggregate[] = slices
-  .filter(({ name }) => coveredSlices.includes(name))
-  .flatMap((slice) => slice.aggregates);
-
-/** Everything of which examples are written, where something makes them. */
-export const keptAggregates: readonly AnyAggregate[] = slices
-  .filter(({ name }) => coveredSlices.includes(name) || partlyCoveredSlices.includes(name))
-  .flatMap((slice) => slice.aggregates);
-
 export const aggregateOf = (name: string): AnyAggregate => {
   const found = aggregates.find((aggregate) => aggregate.name === name);
   if (!found) throw new Error(`there is no aggregate ${name}`);

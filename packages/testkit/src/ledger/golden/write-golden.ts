@@ -1,6 +1,7 @@
 /**
  * Writes the files that the corpus lacks, and never another one: what was written once stays as it
- * is. It makes a record of every kind through the API, and keeps the shortest story of each event.
+ * is. It makes a record of every kind through the API, and keeps the shortest story of each event. Where GOLDEN_STORIES names a folder
+ * it takes the stories from there instead, which tests have left (see `record-stories.ts`).
  *
  *     node packages/testkit/src/ledger/golden/write-golden.ts
  */
@@ -15,6 +16,7 @@ import {
   systemContext,
 } from '@counterfoil/engine';
 import {
+  type AnyAggregate,
   type DecimalText,
   type EnvironmentId,
   type FeatureId,
@@ -45,14 +47,9 @@ import { Records } from '../../system/records.ts';
 import { httpClient } from '../http-client.ts';
 import { runScenario } from '../scenario-runner.ts';
 import { fullScenario } from '../test-scenario.ts';
-import {
-  aggregates,
-  corpusFolder,
-  fileOf,
-  type Golden,
-  keptAggregates,
-  shownToday,
-} from './golden.ts';
+import { decidedStories } from './decided-stories.ts';
+import { aggregates, corpusFolder, fileOf, type Golden, shownToday } from './golden.ts';
+import { storiesFolder, storiesIn } from './stories.ts';
 
 /** Asks for everything that the API documents, and tells the wallet's whole story. */
 async function tellStories(stack: Stack): Promise<void> {
@@ -159,7 +156,7 @@ async function begin(stack: Stack): Promise<void> {
 }
 
 /** Events of each stream of a record, in their order. */
-async function streamsOf(stack: Stack): Promise<ReadonlyMap<string, StoredEvent[]>> {
+async function storiesOf(stack: Stack): Promise<readonly (readonly StoredEvent[])[]> {
   const streams = new Map<string, StoredEvent[]>();
   const prefixes = aggregates.map(({ name }) => `${name}-`);
   const upTo = await stack.store.head();
@@ -168,50 +165,63 @@ async function streamsOf(stack: Stack): Promise<ReadonlyMap<string, StoredEvent[
     if (known) known.push(event);
     else streams.set(event.stream, [event]);
   }
-  return streams;
+  return [...streams.values()];
 }
 
-function write(streams: ReadonlyMap<string, StoredEvent[]>): void {
-  for (const aggregate of keptAggregates) {
+function write(stories: readonly (readonly StoredEvent[])[]): void {
+  for (const aggregate of aggregates) {
     for (const type of Object.keys(aggregate.events)) {
       const path = join(corpusFolder, fileOf(aggregate, type));
       if (existsSync(path)) continue;
-      const golden = shortest(streams, aggregate, type);
+      const golden = shortest(stories, aggregate, type);
       if (!golden) {
         console.log(`nothing makes ${aggregate.name} ${type}`);
         continue;
       }
       mkdirSync(dirname(path), { recursive: true });
-      const whole: Golden = { ...golden, shows: shownToday(aggregate, golden) };
-      writeFileSync(path, `${JSON.stringify(whole, null, 2)}\n`);
+      writeFileSync(path, `${JSON.stringify(golden, null, 2)}\n`);
     }
   }
 }
 
+/** The shortest story that ends with an event of a type, and that tables show. */
 function shortest(
-  streams: ReadonlyMap<string, StoredEvent[]>,
-  aggregate: (typeof aggregates)[number],
+  stories: readonly (readonly StoredEvent[])[],
+  aggregate: AnyAggregate,
   type: string,
-): Omit<Golden, 'shows'> | null {
-  let best: Omit<Golden, 'shows'> | null = null;
-  for (const [name, events] of streams) {
-    const stream = parseStreamName(name);
-    if (stream?.category !== aggregate.name) continue;
+): Golden | null {
+  const found = stories.flatMap((events) => {
+    const id = events[0] && parseStreamName(events[0].stream);
+    if (id?.category !== aggregate.name) return [];
     const own = events.filter((event) => belongsTo(aggregate, event));
     const end = own.findIndex((event) => event.type === type) + 1;
-    if (end === 0 || (best && best.events.length <= end)) continue;
-    const kept = own.slice(0, end).map(({ id, type: each, data, metadata }) => {
-      return { id, type: each, data, metadata };
+    return end === 0 ? [] : [{ id: id.id, events: own.slice(0, end) }];
+  });
+  for (const { id, events } of found.toSorted((a, b) => a.events.length - b.events.length)) {
+    const kept = events.map(({ id: each, type: of, data, metadata }) => {
+      return { id: each, type: of, data, metadata };
     });
-    best = { id: stream.id, events: kept };
+    try {
+      return { id, events: kept, shows: shownToday(aggregate, { id, events: kept }) };
+    } catch (error) {
+      // Some tests tell stories that no table could show.
+      console.log(`not of use: ${aggregate.name} ${type}: ${(error as Error).message}`);
+    }
   }
-  return best;
+  return null;
 }
 
-const stack = await startStack();
-try {
-  await tellStories(stack);
-  write(await streamsOf(stack));
-} finally {
-  await stack.stop();
+async function tellToStack(): Promise<void> {
+  const stack = await startStack();
+  try {
+    await tellStories(stack);
+    write(await storiesOf(stack));
+  } finally {
+    await stack.stop();
+  }
 }
+
+write(await decidedStories());
+const folder = storiesFolder();
+if (folder === null) await tellToStack();
+else write(storiesIn(folder));
