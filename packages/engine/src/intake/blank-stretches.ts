@@ -2,7 +2,7 @@ import type { AnyFactTables } from '../define/intake.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import { fillPrefixes } from './fill-batch.ts';
 
-/** What is known of the log behind a place that some tables had come to. */
+/** The log behind a place that some tables had come to, as far as it was read for them. */
 interface Known {
   readonly after: Position;
   /** Nothing is there for the tables after the one position and up to this one. */
