@@ -1,27 +1,8 @@
-import { gatewayConfiguration, gatewayKeys } from '@counterfoil/engine';
 import type { EnvironmentId, WalletId } from '@counterfoil/kernel';
-import { secretsFrom } from '@counterfoil/modules';
 import { Command } from 'commander';
-import { addCatalogCommand } from './catalog/command.ts';
-import { takeCheckpoints } from './checkpoint.ts';
-import { addClockCommand } from './clock/command.ts';
-import { referenceFolder, writeReference } from './docs.ts';
-import { tailEvents } from './events.ts';
-import { exportLedger } from './export.ts';
-import { addExportsCommand } from './exports/command.ts';
-import { addOperatorCommands } from './operator/command.ts';
+import { addGroups } from './groups.ts';
 import { runProgram } from './program.ts';
-import { addSeedCommand } from './seed/command.ts';
 import { environmentOf, OperatorError, readSettings, secretKeyOf, serverUrls } from './settings.ts';
-import { addSimulateCommand } from './simulate/command.ts';
-import { showStatus } from './status.ts';
-import { addTasksCommand } from './tasks/command.ts';
-import { up } from './up/command.ts';
-import { addUsageCommand } from './usage/command.ts';
-import { discard, rebuild, verify } from './verify.ts';
-import { verifyInvoices } from './verify-invoices.ts';
-import { main as verifyLedger } from './verify-ledger/verify-ledger.ts';
-import { addWebhooksCommand } from './webhooks/command.ts';
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`);
@@ -34,7 +15,7 @@ const program = new Command('counterfoil').description(
 program
   .command('up')
   .description('start everything that is not configured, and a demo tenant')
-  .action(() => up(readSettings()));
+  .action(async () => (await import('./up/command.ts')).up(readSettings()));
 
 program
   .command('status')
@@ -46,17 +27,10 @@ program
     'of processes of the api; by default the one that `counterfoil up` runs',
   )
   .action(async (addresses: string[]) => {
+    const { showStatus } = await import('./status.ts');
     const isReady = await showStatus(readSettings(), addresses, print);
     if (!isReady) process.exitCode = 1;
   });
-
-addSeedCommand(program, print);
-addCatalogCommand(program, print);
-addClockCommand(program, print);
-addTasksCommand(program, print);
-addUsageCommand(program, print);
-addExportsCommand(program, print);
-addSimulateCommand(program, print);
 
 program
   .command('verify')
@@ -64,7 +38,9 @@ program
   .option('--invoices', 'compute every final invoice again from the log instead', false)
   .action(async ({ invoices }: { readonly invoices: boolean }) => {
     const urls = serverUrls(readSettings());
-    const isClean = await (invoices ? verifyInvoices(urls, print) : verify(urls, print));
+    const isClean = invoices
+      ? await (await import('./verify-invoices.ts')).verifyInvoices(urls, print)
+      : await (await import('./verify.ts')).verify(urls, print);
     if (!isClean) process.exitCode = 1;
   });
 
@@ -81,6 +57,7 @@ program
   .action(async () => {
     const settings = readSettings();
     const { eventStoreUrl } = serverUrls(settings);
+    const { takeCheckpoints } = await import('./checkpoint.ts');
     await takeCheckpoints(eventStoreUrl, secretKeyOf(settings), print, settings.CLOCK_SKEW_SECONDS);
   });
 
@@ -93,6 +70,7 @@ program
   .option('--since <id>', 'prove too that this earlier checkpoint still holds')
   .action(async (choice: ExportChoice) => {
     const settings = readSettings();
+    const { exportLedger } = await import('./export.ts');
     await exportLedger(serverUrls(settings).eventStoreUrl, process.stdout, {
       walletId: choice.wallet,
       environmentId: choice.environment ?? environmentOf(settings),
@@ -107,7 +85,10 @@ program
   .argument('<file>')
   .option('--key <file>', 'public key, to check that a signed checkpoint includes it')
   .option('--checkpoint <file>', 'an earlier checkpoint that must still hold')
-  .action(() => verifyLedger(process.argv.slice(3)));
+  .action(async () => {
+    const { main } = await import('./verify-ledger/verify-ledger.ts');
+    await main(process.argv.slice(3));
+  });
 
 program
   .command('rebuild')
@@ -115,6 +96,7 @@ program
   .argument('[tables...]', 'only these read tables')
   .option('--discard', 'throw all away first, also when they come from another log', false)
   .action(async (tables: string[], { discard: isDiscarded }: { discard: boolean }) => {
+    const { discard, rebuild } = await import('./verify.ts');
     if (isDiscarded) await discard(serverUrls(readSettings()));
     else await rebuild(serverUrls(readSettings()), tables);
     print(isDiscarded ? 'Discarded. The next projector fills them again.' : 'Rebuilt.');
@@ -123,9 +105,10 @@ program
 program
   .command('docs')
   .description('write the reference that is generated from the code; needs no servers')
-  .option('--folder <path>', 'where to write it', referenceFolder)
-  .action(async ({ folder }: { folder: string }) => {
-    for (const path of await writeReference(folder)) print(path);
+  .option('--folder <path>', 'where to write it; by default docs/reference')
+  .action(async ({ folder }: { readonly folder?: string }) => {
+    const { referenceFolder, writeReference } = await import('./docs.ts');
+    for (const path of await writeReference(folder ?? referenceFolder)) print(path);
   });
 
 const events = program.command('events').description('look at the log');
@@ -143,6 +126,7 @@ events
     process.once('SIGTERM', () => abort.abort());
     const start = after === undefined ? null : BigInt(after);
     const options = { after: start, isOnce: once, signal: abort.signal };
+    const { tailEvents } = await import('./events.ts');
     await tailEvents(serverUrls(readSettings()), options, print);
   });
 
@@ -152,12 +136,12 @@ program
   .requiredOption('--leaf <url>', 'where the broker listens for leaf nodes: nats-leaf://host:7422')
   .requiredOption('--accounts <folder>', 'where that server keeps its accounts')
   .option('--listen <address>', 'where it is to listen', '0.0.0.0:4222')
-  .action(({ leaf, accounts, listen }: { leaf: string; accounts: string; listen: string }) => {
+  .action(async ({ leaf, accounts, listen }: Record<'leaf' | 'accounts' | 'listen', string>) => {
+    const { gatewayConfiguration, gatewayKeys } = await import('@counterfoil/engine');
+    const { secretsFrom } = await import('@counterfoil/modules');
     const keys = gatewayKeys(secretsFrom(secretKeyOf(readSettings())).gatewaySeed);
     print(gatewayConfiguration(keys, { listen, directory: accounts, leafUrl: leaf }));
   });
 
-addOperatorCommands(program, print);
-addWebhooksCommand(program, print);
-
+await addGroups(program, print, process.argv[2] ?? '');
 await runProgram(program);

@@ -1,4 +1,3 @@
-import { explain, RebuildStopped } from '@counterfoil/engine';
 import type { Command } from 'commander';
 import { OperatorError } from './settings.ts';
 
@@ -18,11 +17,19 @@ export async function runProgram(program: Command): Promise<void> {
   try {
     await program.parseAsync();
   } catch (error) {
-    const message = error instanceof OperatorError ? error.message : explain(error);
+    const { message, exitCode } = await explained(error);
     if (message === null) throw error;
     process.stderr.write(`${message}\n`);
-    process.exitCode = error instanceof RebuildStopped ? finding : usageError;
+    process.exitCode = exitCode;
   }
+}
+
+/** The engine is loaded for its own errors only: most commands that fail do so without it. */
+async function explained(error: unknown) {
+  if (error instanceof OperatorError) return { message: error.message, exitCode: usageError };
+  const { explain, RebuildStopped } = await import('@counterfoil/engine');
+  const exitCode = error instanceof RebuildStopped ? finding : usageError;
+  return { message: explain(error), exitCode };
 }
 
 const withCommands = (program: Command): Command[] => [

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { clockSkewSeconds, portNumber, readConfig } from '@counterfoil/engine';
+import { clockSkewSeconds, portNumber, readConfig } from '@counterfoil/engine/config';
 import type { EnvironmentId } from '@counterfoil/kernel';
 import { z } from 'zod';
 

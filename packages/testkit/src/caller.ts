@@ -1,3 +1,4 @@
+import { request } from 'undici';
 import { eventually } from './eventually.ts';
 
 /** An answer of the API, parsed. */
@@ -39,12 +40,19 @@ const textOf = (body: unknown): string | Uint8Array<ArrayBuffer> =>
 /** Tells whether a body is JSON; that of a document is none, and nothing has no type. */
 const isJson = (headers: Headers): boolean => headers.get('content-type') === 'application/json';
 
+const headersOf = (raw: Readonly<Record<string, string | string[] | undefined>>): Headers =>
+  new Headers(
+    Object.entries(raw).flatMap(([name, value]) =>
+      [value ?? []].flat().map((each): [string, string] => [name, each]),
+    ),
+  );
+
 /** A client with one key, as plain as can be: it sends exactly what the test says. */
 export function caller(baseUrl: string, apiKey: string): Caller {
   /** The place in the log of the last write of this caller. */
   let written = 0n;
   const call: Caller['call'] = async (method, path, body, headers = {}) => {
-    const response = await fetch(`${baseUrl}/v1${path}`, {
+    const response = await request(`${baseUrl}/v1${path}`, {
       method,
       headers: {
         'x-api-key': apiKey,
@@ -53,13 +61,14 @@ export function caller(baseUrl: string, apiKey: string): Caller {
       },
       ...(body === undefined ? {} : { body: textOf(body) }),
     });
-    const text = await response.text();
-    if (!isRead(method, path)) written = max(written, positionOf(response.headers) ?? 0n);
+    const text = await response.body.text();
+    const answered = headersOf(response.headers);
+    if (!isRead(method, path)) written = max(written, positionOf(answered) ?? 0n);
     return {
-      status: response.status,
-      body: text !== '' && isJson(response.headers) ? JSON.parse(text) : text || null,
+      status: response.statusCode,
+      body: text !== '' && isJson(answered) ? JSON.parse(text) : text || null,
       text,
-      headers: response.headers,
+      headers: answered,
     };
   };
   /** Tells that a busy machine does not show everything yet; whoever reads then asks again. */

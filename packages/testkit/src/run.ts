@@ -22,20 +22,26 @@ const EXIT_LIMIT_MS = 60_000;
 /** Starting a process costs time, so files that need nothing share one. */
 const BATCH_FILES_MAX = 50;
 
+/** Files with servers of their own share a process too; few, because what one of them breaks may harm those after it. */
+const SERVER_FILES_MAX = 6;
+
 /** Starting the servers costs more, so files that share them share a process too; few, so that a lane ends soon. */
 const SHARING_FILES_MAX = 8;
 const SHARING = 'sharedStack()';
 
-/** Processes that run tests at once. Each of them may start servers, which want processors too. */
-const LANES = 2;
+/**
+ * Processes that run tests at once. Each of them may start servers, which want processors too; but tests wait as well, for a
+ * killed process to be there again or a server to answer, and one lane more than two processors leaves neither of them idle.
+ */
+const LANES = 3;
 
 /**
- * Parts of the paths of the files that take longest. They are begun first, so that no lane is left alone
- * with one of them at the end.
+ * Parts of the paths of the files that take longest. Each has a process of its own, and they are begun early, so that no lane
+ * is left alone with one of them at the end.
  */
 const DEAREST = [
   ...['canaries', 'contract', 'crash', 'gateway', 'hard-limits', 'kills', 'operator', 'outages'],
-  ...['owners', 'verification', 'verify'],
+  ...['owners', 'two-projectors', 'verification', 'verify'],
 ];
 
 interface Tally {
@@ -71,19 +77,14 @@ async function main(): Promise<void> {
 async function run(files: readonly TestFile[], signal: AbortSignal): Promise<boolean> {
   const startedAt = Date.now();
   const tally: Tally = { files: 0, passed: 0, failed: 0, skipped: 0, failedFiles: new Set() };
-  const withServers = pathsOf(files, 'it');
-  const sharing = withServers.filter(sharesServers);
-  const alone = withServers.filter((path) => !sharing.includes(path));
-  const waiting = [
-    ...inBatches(pathsOf(files, 'unit'), BATCH_FILES_MAX).map((paths) => jobOf(paths, 'unit')),
-    ...inBatches(dearestLast(alone), 1).map((paths) => jobOf(paths, 'it')),
-    ...inBatches(sharing, SHARING_FILES_MAX).map((paths) => jobOf(paths, 'it')),
-  ];
-  // One lane begins with the files that need nothing, the other with those that start servers; the
-  // one that is done first takes over the rest.
+  const waiting = queuesOf(files);
+  // One lane begins with the files that need nothing, the others with those that start servers; who
+  // is done first takes over of the rest.
   await Promise.all([
-    runLane(() => waiting.shift(), tally, signal),
-    ...Array.from({ length: LANES - 1 }, () => runLane(() => waiting.pop(), tally, signal)),
+    runLane(() => nextJob(waiting), tally, signal),
+    ...Array.from({ length: LANES - 1 }, () =>
+      runLane(() => nextJob(waiting.toReversed()), tally, signal),
+    ),
   ]);
   // Long tests load the machine by themselves.
   const long = inBatches(pathsOf(files, 'long'), 1).map((paths) => jobOf(paths, 'long'));
@@ -145,10 +146,36 @@ const pathsOf = (files: readonly TestFile[], level: Level): string[] =>
 const sharesServers = (path: string): boolean =>
   readFileSync(join(root, path), 'utf8').includes(SHARING);
 
-/** Returns the files with the dearest last, where the lane of servers begins. */
-function dearestLast(paths: readonly string[]): string[] {
+/** Files of one kind that wait for a process. */
+interface Queue {
+  readonly level: Level;
+  readonly paths: string[];
+  /** Says how many of those that are left the next process gets. */
+  readonly batch: (left: number) => number;
+}
+
+/** The files by the way in which they share processes, in the order of the lane that begins with the first. */
+function queuesOf(files: readonly TestFile[]): readonly Queue[] {
   const isDear = (path: string): boolean => DEAREST.some((part) => path.includes(part));
-  return [...paths.filter((path) => !isDear(path)), ...paths.filter(isDear)];
+  const withServers = pathsOf(files, 'it');
+  const sharing = withServers.filter(sharesServers);
+  const alone = withServers.filter((path) => !sharing.includes(path));
+  return [
+    { level: 'unit', paths: pathsOf(files, 'unit'), batch: () => BATCH_FILES_MAX },
+    { level: 'it', paths: alone.filter((path) => !isDear(path)), batch: fewerTowardsTheEnd },
+    { level: 'it', paths: alone.filter(isDear), batch: () => 1 },
+    { level: 'it', paths: sharing, batch: () => SHARING_FILES_MAX },
+  ];
+}
+
+/** The lanes meet here: with small batches in the end they are done at about the same time. */
+const fewerTowardsTheEnd = (left: number): number =>
+  Math.min(SERVER_FILES_MAX, Math.ceil(left / (2 * LANES)));
+
+/** Takes the files of the next process out of the first queue that has some. */
+function nextJob(queues: readonly Queue[]): WorkerJob | undefined {
+  const queue = queues.find(({ paths }) => paths.length > 0);
+  return queue && jobOf(queue.paths.splice(0, queue.batch(queue.paths.length)), queue.level);
 }
 
 const jobOf = (paths: readonly string[], level: Level): WorkerJob => ({

@@ -1,5 +1,4 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { publicKeyOf } from '../checkpoint.ts';
 import { type ApiPlace, bodyOf, callApi } from '../http-api.ts';
 import { OperatorError, readDemo, readSettings, secretKeyOf } from '../settings.ts';
 
@@ -122,7 +121,10 @@ function addKeys(program: Command, print: Print): void {
   keys
     .command('public')
     .description('print the public key that signed checkpoints are checked with')
-    .action(() => print(publicKeyOf(secretKeyOf(readSettings()))));
+    .action(async () => {
+      const { publicKeyOf } = await import('../checkpoint.ts');
+      print(publicKeyOf(secretKeyOf(readSettings())));
+    });
 }
 
 interface IssuedKey {

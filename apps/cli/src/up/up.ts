@@ -73,13 +73,13 @@ export async function startInstallation(
   try {
     assertConfigured(settings);
     await assertPortFree(settings.HOST, settings.PORT);
+    await assertUsable(settings);
     const log = openLogFile(join(folder.path, 'counterfoil.log'));
     stops.push(async () => log.close());
     const secretKey = keepSecretKey(settings);
     const keys = gatewayKeys(secretsFrom(secretKey).gatewaySeed);
     const servers = await startServers(settings, folder.path, keys, log);
     stops.push(() => servers.stop());
-    await assertUsable(settings);
     const operatorKey = settings.OPERATOR_KEY ?? operatorKeyFrom(secretKey);
     const env = {
       SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
@@ -137,7 +137,7 @@ function assertConfigured({ COUNTERFOIL_SECRET_KEY: key = '0'.repeat(64) }: Sett
   parseConfig(webhooksEnvironment, environment, { ownPrefix: 'WEBHOOK_' });
 }
 
-/** Throws what is wrong with the servers that the settings name: away, a wrong password, missing rights. */
+/** Throws what is wrong with the servers that the settings name, before others are started: away, a wrong password, missing rights. */
 async function assertUsable({ EVENTSTORE_URL, DATABASE_URL }: Settings): Promise<void> {
   if (EVENTSTORE_URL) {
     const store = openEventStore({ url: EVENTSTORE_URL });

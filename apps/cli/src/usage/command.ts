@@ -8,11 +8,10 @@ import { callApi } from '../http-api.ts';
 import { OperatorError, readSettings, serverUrls } from '../settings.ts';
 import { addCheckCommand } from './check-command.ts';
 import { addCredentialsCommand } from './credentials-command.ts';
-import { type EventFormat, eventRows } from './event-rows.ts';
+import type { EventFormat } from './event-rows.ts';
 import { explainedEvent } from './explain-event.ts';
-import { type ImportCounts, importEvents, type RefusedLine } from './import-events.ts';
+import type { ImportCounts, RefusedLine } from './import-events.ts';
 import { addMonthsCommands } from './months-command.ts';
-import { tailUsage } from './tail-usage.ts';
 
 interface ImportOptions extends PlaceOptions {
   readonly format?: string;
@@ -75,6 +74,7 @@ export function addUsageCommand(program: Command, print: Print): void {
         ...(name === undefined ? {} : { eventName: name }),
         ...(customer === undefined ? {} : { externalCustomerId: customer }),
       };
+      const { tailUsage } = await import('./tail-usage.ts');
       await tailUsage(serverUrls(readSettings()).eventStoreUrl, choice, abort.signal, print);
     });
 }
@@ -97,6 +97,8 @@ async function importFile(
       ? '/events/bulk'
       : `/events/backfills/${encodeURIComponent(backfill)}/events`;
   const digest = await digestOf(file);
+  const { eventRows } = await import('./event-rows.ts');
+  const { importEvents } = await import('./import-events.ts');
   const refusals = refusalsTo(options.refused, print);
   const startedAt = performance.now();
   let toldAt = startedAt;

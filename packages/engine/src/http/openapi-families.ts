@@ -12,6 +12,10 @@ interface Member {
   readonly isClosed: boolean;
   /** The texts of its fields, by name. */
   readonly fields: ReadonlyMap<string, string>;
+  /** Those of its fields that another schema can have for it. */
+  readonly shareable: readonly (readonly [field: string, text: string])[];
+  /** The descriptions of its fields, by name. */
+  readonly descriptions: ReadonlyMap<string, unknown>;
 }
 
 /** Schemas with fields in common, such as all searches. */
@@ -45,12 +49,23 @@ const familyName = (words: readonly string[]): string => `${words.join('')}Field
 
 const baseOf = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
+/** The members of schemas that were looked at: most stay as they are while others are composed. */
+const known = new WeakMap<object, { readonly name: string; readonly members: Member[] }>();
+
 function memberOf([name, schema]: [string, unknown]): Member[] {
-  if (!isMap(schema) || !isMap(schema.properties) || name.endsWith(familyName([]))) return [];
+  if (!isMap(schema)) return [];
+  const found = known.get(schema);
+  if (found?.name === name) return found.members;
+  const members = newMemberOf(name, schema);
+  known.set(schema, { name, members });
+  return members;
+}
+
+function newMemberOf(name: string, schema: Json): Member[] {
+  if (!isMap(schema.properties) || name.endsWith(familyName([]))) return [];
   const { properties } = schema;
-  const texts = Object.entries(properties).map(
-    ([field, value]) => [field, JSON.stringify(value)] as const,
-  );
+  const entries = Object.entries(properties);
+  const texts = entries.map(([field, value]) => [field, JSON.stringify(value)] as const);
   return [
     {
       name,
@@ -58,22 +73,31 @@ function memberOf([name, schema]: [string, unknown]): Member[] {
       words: (name.match(/[A-Z][a-z]*/g) ?? []).filter((word) => !actions.has(word)),
       isClosed: closing.some((keyword) => keyword in schema),
       fields: new Map(texts),
+      shareable: texts.filter(([, text]) => !holdsObjects.test(text)),
+      descriptions: new Map(
+        entries.map(([field, value]) => [field, isMap(value) ? value.description : undefined]),
+      ),
     },
   ];
 }
 
-function descriptionOf({ schema }: Member, field: string): unknown {
-  const value = schema.properties[field];
-  return isMap(value) ? value.description : undefined;
+/** Two schemas that may be of one family: the words and the fields that they have in common. */
+interface Kinship {
+  readonly first: Member;
+  readonly common: readonly string[];
+  readonly shared: readonly (readonly [field: string, text: string])[];
+}
+
+function kinshipOf(first: Member, second: Member): Kinship | null {
+  if (first.isClosed !== second.isClosed) return null;
+  const common = first.words.filter((word) => second.words.includes(word));
+  if (common.length === 0) return null;
+  const shared = first.shareable.filter(([field, text]) => second.fields.get(field) === text);
+  return { first, common, shared };
 }
 
 /** Returns the family of all that have in common what two of them have, under the words that these share. */
-function familyOf(first: Member, second: Member, all: readonly Member[]): Family | null {
-  const common = first.words.filter((word) => second.words.includes(word));
-  if (common.length === 0 || first.isClosed !== second.isClosed) return null;
-  const shared = [...first.fields].filter(
-    ([field, text]) => second.fields.get(field) === text && !holdsObjects.test(text),
-  );
+function familyOf({ first, common, shared }: Kinship, all: readonly Member[]): Family {
   const others = all.filter(
     (member) =>
       member !== first &&
@@ -83,14 +107,14 @@ function familyOf(first: Member, second: Member, all: readonly Member[]): Family
   );
   const equal = shared.map(([field]) => field);
   const alike = [...first.fields.keys()].filter((field) => {
-    const text = descriptionOf(first, field);
-    const isSame = (member: Member): boolean => descriptionOf(member, field) === text;
-    return !equal.includes(field) && text !== undefined && others.every(isSame);
+    const text = first.descriptions.get(field);
+    const isSame = (member: Member): boolean => member.descriptions.get(field) === text;
+    return text !== undefined && !equal.includes(field) && others.every(isSame);
   });
   const name = familyName(common);
   const once = shared.reduce((sum, [field, text]) => sum + `"${field}":${text},`.length, 0);
   const texts = alike.reduce((sum, field) => {
-    return sum + `"description":"${descriptionOf(first, field)}",`.length;
+    return sum + `"description":"${first.descriptions.get(field)}",`.length;
   }, 0);
   const extending = JSON.stringify({ allOf: [baseOf(name)] }).length;
   const own = `"${name}":{"type":"object","properties":{},"required":[]},`.length;
@@ -101,15 +125,28 @@ function familyOf(first: Member, second: Member, all: readonly Member[]): Family
 /** Returns the family that saves most, if any is worth it. */
 function bestFamily(all: readonly Member[], taken: Json): Family | null {
   let best: Family | null = null;
+  // Any two of a family lead to it: it is looked at once.
+  const seen = new Set<string>();
   for (const [index, first] of all.entries()) {
     for (const second of all.slice(index + 1)) {
-      const family = familyOf(first, second, all);
-      if (family === null || family.name in taken) continue;
+      const kinship = kinshipOf(first, second);
+      if (kinship === null || familyName(kinship.common) in taken) continue;
+      const key = keyOf(kinship);
+      if (seen.has(key)) continue;
+      seen.add(key);
+      const family = familyOf(kinship, all);
       if (family.saving > (best?.saving ?? worthwhile)) best = family;
     }
   }
   return best;
 }
+
+/** The same for any two schemas of a family, whichever comes first. */
+const keyOf = ({ first, common, shared }: Kinship): string =>
+  JSON.stringify([first.isClosed, common, shared.toSorted(byField)]);
+
+const byField = ([left]: readonly [string, string], [right]: readonly [string, string]): number =>
+  left < right ? -1 : 1;
 
 /** The fields that all members of a family need among those that they have alike. */
 const neededBy = ({ members, equal }: Family): string[] =>
@@ -124,7 +161,7 @@ function commonSchema(family: Family): Json {
     type: 'object',
     properties: Object.fromEntries([
       ...equal.map((field) => [field, first.schema.properties[field]]),
-      ...alike.map((field) => [field, { description: descriptionOf(first, field) }]),
+      ...alike.map((field) => [field, { description: first.descriptions.get(field) }]),
     ]),
     ...(required.length > 0 && { required }),
   };

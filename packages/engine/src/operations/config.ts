@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { describeIssue, fieldProblemsOf } from '../http/issues.ts';
 
+export * from './variables.ts';
+
 /** The environment does not fit the configuration. The message lists each wrong variable. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

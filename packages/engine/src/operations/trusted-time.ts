@@ -3,15 +3,6 @@ import { runForever, unlessAborted } from '../consume/run-forever.ts';
 import type { EventStore } from '../log/types.ts';
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics.ts';
-import { wholeNumber } from './variables.ts';
-
-export const clockSkewDefault = 5;
-
-/**
- * The seconds by which the clock of a process may differ from the event store's. The event store's is known
- * to a second, and it refuses every append of a process that is 8 s behind it.
- */
-export const clockSkewSeconds = wholeNumber(2, 6).default(clockSkewDefault);
 
 export interface TrustedTimeOptions {
   readonly store: Pick<EventStore, 'time'>;

@@ -20,3 +20,11 @@ export const listOf = <Item extends z.ZodType<unknown, string>>(item: Item, maxi
     .string()
     .transform((text) => text.split(',').map((part) => part.trim()))
     .pipe(z.array(item).max(maximum));
+
+export const clockSkewDefault = 5;
+
+/**
+ * The seconds by which the clock of a process may differ from the event store's. The event store's is known
+ * to a second, and it refuses every append of a process that is 8 s behind it.
+ */
+export const clockSkewSeconds = wholeNumber(2, 6).default(clockSkewDefault);

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { nodeOptions } from '../node-options.ts';
 import { takeEvent, type WorkerEvent } from './protocol.ts';
 
 /** The result of one test file. */
@@ -33,14 +34,10 @@ export interface WorkerJob {
 const OUTPUT_LIMIT_CHARACTERS = 1024 * 1024;
 const OUTPUT_GRACE_MS = 2_000;
 
-/**
- * The command of a worker, before its arguments. Whoever loads all of the code makes much garbage at once: with the
- * little room that Node gives new objects at first, a fifth of the processor time of a start goes into collecting it.
- */
+/** The command of a worker, before its arguments. */
 export const workerCommand: readonly [program: string, ...words: string[]] = [
   process.execPath,
-  '--min-semi-space-size=32',
-  '--max-semi-space-size=64',
+  ...nodeOptions,
   fileURLToPath(new URL('./worker.ts', import.meta.url)),
 ];
 

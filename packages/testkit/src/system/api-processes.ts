@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
+import { nodeOptions } from '../node-options.ts';
 import type { Stack } from '../stack.ts';
 import { type CutLink, startCutLink } from './cut-link.ts';
 import type { Openings } from './openings.ts';
@@ -43,7 +44,8 @@ export async function startApiProcess(stack: Stack, opened: Openings): Promise<A
     // As `counterfoil up` has it: a wallet with a long history is there soon after a start.
     SNAPSHOT_FOLDER: join(stack.directory, 'snapshots'),
   };
-  const launch = (): ChildProcess => spawn(process.execPath, [program], { env, stdio: 'ignore' });
+  const launch = (): ChildProcess =>
+    spawn(process.execPath, [...nodeOptions, program], { env, stdio: 'ignore' });
   let child = launch();
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

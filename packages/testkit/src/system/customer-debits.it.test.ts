@@ -1,11 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { verify } from '@counterfoil/cli/verify';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { type Answer, type Caller, caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
+import { nodeOptions } from '../node-options.ts';
 import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { apiBeside } from './api-beside.ts';
 import type { DebitToHalt } from './test-debit-process.ts';
@@ -62,26 +63,29 @@ async function debitsOf({ id }: Customer): Promise<readonly string[]> {
 
 const program = fileURLToPath(new URL('./test-debit-process.ts', import.meta.url));
 
-/** Asks for a debit in a process that stands still before an append, and kills it there. */
-async function killedBefore(
-  haltAt: number,
-  { id: customerId, walletIds }: Customer,
-  body: object,
-): Promise<void> {
-  const given: DebitToHalt = {
-    eventStoreUrl: stack.eventStoreUrl,
-    tenantId: tenant.tenantId,
-    environmentId: tenant.environmentId,
-    customerId,
-    walletIds,
-    body: { ...body },
-    key: 'once',
-    haltAt,
-  };
-  const child = fork(program, [JSON.stringify(given)]);
+interface Halted {
+  readonly haltAt: number;
+  readonly customer: Customer;
+  readonly body: object;
+}
+
+/** Asks for debits in a process in which each stands still before an append, and kills it when all do. */
+async function killedBefore(debits: readonly Halted[]): Promise<void> {
+  const { tenantId, environmentId } = tenant;
+  const given = debits.map(({ haltAt, customer, body }): DebitToHalt => {
+    const { id: customerId, walletIds } = customer;
+    const asked = { customerId, walletIds, body: { ...body }, key: 'once', haltAt };
+    return { eventStoreUrl: stack.eventStoreUrl, tenantId, environmentId, ...asked };
+  });
+  const child = fork(program, [JSON.stringify(given)], { execArgv: [...nodeOptions] });
   children.add(child);
-  const [message] = await once(child, 'message');
-  assert.is(message, 'halted');
+  let halted = 0;
+  for await (const [message] of on(child, 'message', { close: ['exit'] })) {
+    assert.is(message, 'halted');
+    halted += 1;
+    if (halted === debits.length) break;
+  }
+  assert.is(halted, debits.length, 'the process has ended by itself');
   child.kill('SIGKILL');
   await once(child, 'exit');
   children.delete(child);
@@ -98,7 +102,7 @@ test('a debit whose process is killed before any of its appends is ended by the 
     debits.push({ ...each, customer: await customerWith(`killed-${index}`, 10, 20, 30) });
   }
   await stack.parts.projector.stop();
-  await Promise.all(debits.map((each) => killedBefore(each.haltAt, each.customer, each.body)));
+  await killedBefore(debits);
   for (const { customer, haltAt } of debits) {
     assert.equal(await debitsOf(customer), ['DebitRequested'], `halted before ${haltAt}`);
   }

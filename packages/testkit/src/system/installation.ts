@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { recordedPid } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
+import { nodeOptions } from '../node-options.ts';
 
 /**
  * The files in which `counterfoil up` writes down which processes it runs, below its data folder.
@@ -95,7 +96,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
 function launch({ folder, port, settings }: InstallationOptions): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !foreignSettings.includes(name));
   const main = fileURLToPath(import.meta.resolve('@counterfoil/cli'));
-  return spawn(process.execPath, [main, 'up'], {
+  return spawn(process.execPath, [...nodeOptions, main, 'up'], {
     env: {
       ...Object.fromEntries(inherited),
       HOST: '127.0.0.1',

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from '@counterfoil/local';
@@ -105,6 +105,10 @@ test('a server that is away, a wrong password and a wrong setting are one senten
   assert.match(await told({ DATABASE_URL: database }), refused);
   const away = 'esdb://127.0.0.1:1?tls=false';
   assert.match(await told({ EVENTSTORE_URL: away }), /event store .* does not answer/);
+  const started = ['eventstore', 'postgres', 'nats'].map((name) =>
+    existsSync(join(other.COUNTERFOIL_DATA, name)),
+  );
+  assert.equal(started, [false, false, false], 'nothing was started before');
   const lines = await refusal(['up'], { ...other, LOG_LEVEL: 'loud' });
   assert.match(lines.join(), /LOG_LEVEL/);
   const verified = await refusal(['verify'], { EVENTSTORE_URL: away });

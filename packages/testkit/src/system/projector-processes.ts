@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
+import { nodeOptions } from '../node-options.ts';
 import type { Stack } from '../stack.ts';
 import type { Openings } from './openings.ts';
 
@@ -31,7 +32,8 @@ export async function startProjectorProcess(
     HEALTH_PORT: String(port),
     LOG_LEVEL: 'silent',
   };
-  const launch = (): ChildProcess => spawn(process.execPath, [program], { env, stdio: 'ignore' });
+  const launch = (): ChildProcess =>
+    spawn(process.execPath, [...nodeOptions, program], { env, stdio: 'ignore' });
   let child = launch();
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;

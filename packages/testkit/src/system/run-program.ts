@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { nodeOptions } from '../node-options.ts';
 
 /** Longer than any command takes on a machine that is busy with other things. */
 const programMilliseconds = 300_000;
@@ -20,7 +21,7 @@ export async function runProgram(
   settings: Readonly<Record<string, string>>,
 ) {
   const main = fileURLToPath(import.meta.resolve(program));
-  const child = spawn(process.execPath, [main, ...words], {
+  const child = spawn(process.execPath, [...nodeOptions, main, ...words], {
     env: { ...process.env, ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: programMilliseconds,

@@ -1,5 +1,5 @@
 /**
- * A debit of a customer in a process of its own, which stands still before one of its appends so that a test can
+ * Debits of customers in a process of its own, each of which stands still before one of its appends so that a test can
  * kill it there: the wallets of the customer, what is asked for, and the number of the append.
  */
 import { createStreams, openEventStore, RecentWrites, RequestRunner } from '@counterfoil/engine';
@@ -20,58 +20,73 @@ export interface DebitToHalt {
   readonly haltAt: number;
 }
 
-const { eventStoreUrl, tenantId, environmentId, customerId, walletIds, body, key, haltAt } =
-  JSON.parse(process.argv[2] ?? '') as DebitToHalt;
-const opened = openEventStore({ url: eventStoreUrl });
-const forever = new Promise<never>(() => undefined);
-let appends = 0;
-const store: typeof opened = {
-  ...opened,
-  append: async (...given) => {
-    appends += 1;
-    if (appends < haltAt) return opened.append(...given);
-    process.send?.('halted');
-    return forever;
-  },
-};
-
-/** The read model, of which a debit asks for nothing but the customer's wallets. */
-const reader = {
-  list: async () => ({
-    items: walletIds.map((id) => ({ id })),
-    pagination: { limit: walletIds.length, offset: 0, total: walletIds.length },
-  }),
-} as unknown as Reader;
-
+const given = JSON.parse(process.argv[2] ?? '') as readonly DebitToHalt[];
+const opened = openEventStore({ url: given[0]?.eventStoreUrl ?? '' });
 const aggregates = modules({ secrets: null }).flatMap((slice) => slice.aggregates);
 const route = wallets.routes['POST /customers/{id}/debit'];
 if (!route?.body) throw new Error('a customer cannot be debited');
-const place = { tenantId: tenantId as never, environmentId: environmentId as never };
-const runner = new RequestRunner(
-  {
-    streams: createStreams({ store, aggregates }),
-    readSide: {
-      reader: () => reader,
-      projected: { position: () => 0n, waitFor: () => Promise.resolve(true) },
+const schema = route.body;
+
+/** A way to the log that ends before an append. */
+function haltingStore(haltAt: number): typeof opened {
+  const forever = new Promise<never>(() => undefined);
+  let appends = 0;
+  return {
+    ...opened,
+    append: async (...appended) => {
+      appends += 1;
+      if (appends < haltAt) return opened.append(...appended);
+      process.send?.('halted');
+      return forever;
     },
-    recentWrites: new RecentWrites(),
-    now: Date.now,
-  },
-  {
-    principal: { ...testPrincipal(), ...place },
-    requestId: 'req_halting',
-    receivedAt: new Date().toISOString() as never,
-    route: 'POST /customers/{id}/debit',
-    operation: `POST /customers/${customerId}/debit`,
-    idempotencyKey: key,
-    fields: { ...(route.body.parse(body) as object), id: customerId },
-    ifMatch: null,
-    minimumPosition: null,
-  },
-);
-callRoute(route, runner.context, { params: { id: customerId }, body }).then(
-  () => process.send?.('answered'),
-  (error: unknown) => process.send?.(`${error}`),
-);
+  };
+}
+
+/** The read model, of which a debit asks for nothing but the customer's wallets. */
+const readerOf = (walletIds: readonly string[]): Reader =>
+  ({
+    list: async () => ({
+      items: walletIds.map((id) => ({ id })),
+      pagination: { limit: walletIds.length, offset: 0, total: walletIds.length },
+    }),
+  }) as unknown as Reader;
+
+const debit = ({ customerId, walletIds, haltAt, ...asked }: DebitToHalt): Promise<unknown> => {
+  const place = {
+    tenantId: asked.tenantId as never,
+    environmentId: asked.environmentId as never,
+  };
+  const runner = new RequestRunner(
+    {
+      streams: createStreams({ store: haltingStore(haltAt), aggregates }),
+      readSide: {
+        reader: () => readerOf(walletIds),
+        projected: { position: () => 0n, waitFor: () => Promise.resolve(true) },
+      },
+      recentWrites: new RecentWrites(),
+      now: Date.now,
+    },
+    {
+      principal: { ...testPrincipal(), ...place },
+      requestId: 'req_halting',
+      receivedAt: new Date().toISOString() as never,
+      route: 'POST /customers/{id}/debit',
+      operation: `POST /customers/${customerId}/debit`,
+      idempotencyKey: asked.key,
+      fields: { ...(schema.parse(asked.body) as object), id: customerId },
+      ifMatch: null,
+      minimumPosition: null,
+    },
+  );
+  const { body } = asked;
+  return callRoute(route, runner.context, { params: { id: customerId }, body });
+};
+
+for (const each of given) {
+  debit(each).then(
+    () => process.send?.('answered'),
+    (error: unknown) => process.send?.(`${error}`),
+  );
+}
 // Whoever started it may die without saying so.
 process.on('disconnect', () => process.exit(1));

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { nodeOptions } from '../node-options.ts';
 import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { untilUsageIsShown } from './usage-shown.ts';
 
@@ -38,7 +39,7 @@ const importing = (file: string, ...options: readonly string[]): Promise<Outcome
 const usage = (...words: readonly string[]): Promise<Outcome> =>
   new Promise((resolve) => {
     const place = ['--url', stack.baseUrl, '--key', tenant.apiKey];
-    const command = [program, 'usage', ...words, ...place];
+    const command = [...nodeOptions, program, 'usage', ...words, ...place];
     execFile(process.execPath, command, (error, out, fault) =>
       resolve({ code: Number(error?.code ?? 0), lines: `${out}${fault}`.trim().split('\n') }),
     );
