@@ -22,7 +22,12 @@ import {
 import { z } from 'zod';
 import { type Address, addressData, noAddress } from '../address.ts';
 import { publishedRecord } from '../record/index.ts';
-import { type BroughtAssociation, broughtAssociationData } from '../taxes/index.ts';
+import {
+  type BroughtAssociation,
+  broughtAssociationData,
+  type TaxExemption,
+  taxExemptionSchema,
+} from '../taxes/index.ts';
 import {
   type Integration,
   integrationData,
@@ -46,6 +51,8 @@ const profileData = {
   timezone: z.string(),
   /** The customer whose child it is. */
   parent_customer_id: referenceSchema('cust').nullable(),
+  /** The reason why invoices take no tax of the customer; null or absent: there is none. */
+  tax_exemption: taxExemptionSchema.nullish(),
   metadata: z.record(z.string(), z.string()),
 } as const;
 
@@ -74,6 +81,7 @@ interface Profile extends Address {
   readonly email: string | null;
   readonly timezone: string;
   readonly parent_customer_id: CustomerId | null;
+  readonly tax_exemption?: TaxExemption | null | undefined;
   readonly metadata: Metadata;
 }
 
@@ -261,7 +269,7 @@ export const customerRecords = {
   unique: { field: 'external_id' },
   table: recordProjection(customer, {
     name: 'customers',
-    version: 2,
+    version: 3,
     view: customerView,
     columns: {
       name: { type: 'text', of: ({ name }) => name },

@@ -13,7 +13,7 @@ import {
 } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { addressInput, addressOutput } from '../address.ts';
-import { taxRateOverridesSchema } from '../taxes/index.ts';
+import { taxExemptionInput, taxExemptionSchema, taxRateOverridesSchema } from '../taxes/index.ts';
 
 const nameSchema = requiredTextSchema(255);
 const externalIdSchema = requiredTextSchema(255);
@@ -63,6 +63,9 @@ const optionalInput = {
   email: clearable(emailSchema).optional(),
   ...addressInput,
   timezone: timeZoneSchema.nullish().transform(sayingNothing),
+  tax_exemption: taxExemptionInput.nullish().meta({
+    description: 'Why invoices take no tax of the customer; null takes it away',
+  }),
   metadata: metadataSchema.nullish().transform(sayingNothing),
   integration_entity_mapping: integrationMappingsSchema.nullish().transform(sayingNothing),
   contact: unused,
@@ -162,6 +165,9 @@ export const customerSchema = z
     ...addressOutput,
     timezone: z.string().meta({ description: 'IANA name of the zone of the days it is billed by' }),
     parent_customer_id: z.string().optional().meta({ description: 'Customer whose child it is' }),
+    tax_exemption: taxExemptionSchema
+      .optional()
+      .meta({ description: 'Why invoices take no tax of the customer' }),
     metadata: metadataSchema,
     integrations: z.array(customerIntegrationSchema),
   })

@@ -107,6 +107,18 @@ test('a line without a period, with what it had free and with its discount', () 
   });
 });
 
+test('an invoice says why no tax is taken of who is exempt', () => {
+  const tax_exemption = { number: 'DE811569869', reason: 'Reverse charge' };
+  const exempt = { taxes: [], total_tax: '0', total: '104.8', tax_exemption };
+  assert.equal(invoiceDocument(invoiceOf(exempt), setting()).notes, [
+    'No tax is charged: exempt under number DE811569869 (Reverse charge).',
+  ]);
+  const unspoken = { ...exempt, tax_exemption: { number: '7', reason: null } };
+  assert.equal(invoiceDocument(invoiceOf(unspoken), setting('de')).notes, [
+    'Es wird keine Steuer berechnet: befreit unter Nummer 7.',
+  ]);
+});
+
 test('an invoice without a customer to show names the id, and one without a number its own', () => {
   const { recipient, fileName, title } = invoiceDocument(
     invoiceOf({ customer: undefined, invoice_number: null }),

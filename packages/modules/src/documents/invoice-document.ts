@@ -178,7 +178,12 @@ function totalsOf(invoice: InvoiceResource, locale: Locale): readonly Total[] {
   ];
 }
 
-function notesOf({ description }: InvoiceResource, setting: DocumentSetting): readonly string[] {
+function notesOf(
+  { description, tax_exemption }: InvoiceResource,
+  setting: DocumentSetting,
+): readonly string[] {
+  const { texts } = setting.locale;
+  const exempt = tax_exemption && texts.taxExempt(tax_exemption.number, tax_exemption.reason);
   const footer = setting.tenant.metadata.document_footer;
-  return [description, footer].filter((note) => note) as string[];
+  return [exempt, description, footer].filter((note) => note) as string[];
 }

@@ -73,6 +73,7 @@ export const invoiceOf = (changes: Partial<InvoiceResource> = {}): InvoiceResour
         tax_amount: '10.98',
       },
     ],
+    tax_exemption: null,
     line_items: [
       line({ adjusted_entitlement_quantity: '100' }),
       line({ display_name: 'Base', quantity: '1', amount: '100' }),

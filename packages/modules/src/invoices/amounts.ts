@@ -12,6 +12,7 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
+import type { TaxExemption } from '../taxes/index.ts';
 import type { AppliedCoupon, AppliedTax, InvoiceFigures, InvoiceLine } from './events.ts';
 
 /** A line before anything is taken off or put on it. */
@@ -37,6 +38,13 @@ export interface BilledCoupon
 /** A tax that is added. Of its two figures one is null. */
 export type BilledTax = Omit<AppliedTax, 'taxable_amount' | 'tax_amount'>;
 
+/** The taxes of an invoice, or why there are none. */
+export interface Taxation {
+  readonly taxes: readonly BilledTax[];
+  /** The exemption because of which no tax is taken that would be otherwise; null: there is none. */
+  readonly exemption: TaxExemption | null;
+}
+
 /** The rules of prepaid credits: the price types that they may pay, and whether they pay the tax of such lines too. */
 export interface CreditRules {
   readonly price_types: readonly ('ALL' | InvoiceLine['price_type'])[];
@@ -49,12 +57,11 @@ export interface PayingCredits extends CreditRules {
 }
 
 /** Everything that the figures of an invoice depend on. */
-export interface Bill {
+export interface Bill extends Taxation {
   readonly currency: Currency;
   readonly lines: readonly BilledLine[];
   /** In the order in which they are taken off; all that are taken off single lines come first. */
   readonly coupons: readonly BilledCoupon[];
-  readonly taxes: readonly BilledTax[];
   /** In the order in which wallets are drawn. */
   readonly credits: readonly PayingCredits[];
 }
@@ -80,12 +87,13 @@ export function figuresOf(bill: Bill): InvoiceFigures {
     tax: textOf(taxed.shares[index] ?? zero),
   }));
   const coupons = [...ofLines.applied, ...ofWhole.applied];
-  return withCredits({ coupons, taxes: taxed.taxes, lines }, bill.credits);
+  const { taxes } = taxed;
+  return withCredits({ coupons, taxes, tax_exemption: bill.exemption, lines }, bill.credits);
 }
 
 /** The figures of an invoice with these credits on its lines, whatever was on them before. */
 export function withCredits(
-  { coupons, taxes, ...figures }: Pick<InvoiceFigures, 'lines' | 'coupons' | 'taxes'>,
+  figures: Pick<InvoiceFigures, 'lines' | 'coupons' | 'taxes' | 'tax_exemption'>,
   credits: readonly PayingCredits[],
 ): InvoiceFigures {
   const paid = creditsOn(figures.lines, credits);
@@ -94,10 +102,12 @@ export function withCredits(
     credits: textOf(paid[index] ?? zero),
   }));
   const sums = sumsOf(lines);
+  const { coupons, taxes, tax_exemption } = figures;
   return {
     lines,
     coupons,
     taxes,
+    tax_exemption,
     subtotal: textOf(sums.amount),
     total_discount: textOf(sums.discount),
     total_credits: textOf(sums.credits),

@@ -6,7 +6,7 @@ import {
   type SettledSubscription,
 } from '../subscriptions/index.ts';
 import type { BroughtAssociation } from '../taxes/index.ts';
-import { type Bill, figuresOf } from './amounts.ts';
+import { type Bill, figuresOf, type Taxation } from './amounts.ts';
 import {
   type CouponedLine,
   type CouponHost,
@@ -21,7 +21,7 @@ import type { InvoiceFigures } from './events.ts';
 import type { Invoice } from './invoice.ts';
 import { named } from './lines/line-id.ts';
 import { type LineOrigin, linesOfParts, type Part, partsOf } from './lines/parts.ts';
-import { taxesOf } from './taxes.ts';
+import { taxationOf } from './taxes.ts';
 import type { UsageReading } from './usage-readings.ts';
 
 /** Figures, with the position of the log up to which usage counts in them; null where none does. */
@@ -41,8 +41,8 @@ export type ComputedInvoice = Pick<
 
 /** The part of an invoice that is taken from elsewhere than from what it bills. */
 export interface TakenFromElsewhere {
-  /** The taxes that are added. */
-  readonly taxes: () => Promise<Bill['taxes']>;
+  /** The taxes of it. */
+  readonly taxation: () => Promise<Taxation>;
   /** Tells whether a coupon that is for one invoice can be taken off this one. */
   readonly claimed: (coupon: CouponData) => Promise<boolean>;
 }
@@ -62,8 +62,8 @@ export async function computed(
   claimed: (coupon: CouponData) => Promise<boolean>,
   known: SettledSubscription | null = null,
 ): Promise<Computed> {
-  const taxes = () => taxesOf(context, taxedAs(invoice));
-  const taken = { taxes, claimed };
+  const taxation = () => taxationOf(context, taxedAs(invoice));
+  const taken = { taxation, claimed };
   const { figures, position } = await computedWith(context, invoice, read, taken, known);
   return { ...figures, position };
 }
@@ -73,7 +73,7 @@ export async function computedWith(
   context: AskingContext,
   invoice: ComputedInvoice,
   read: () => Promise<UsageReading>,
-  { taxes, claimed }: TakenFromElsewhere,
+  { taxation, claimed }: TakenFromElsewhere,
   known: SettledSubscription | null = null,
 ): Promise<{
   readonly figures: InvoiceFigures;
@@ -90,7 +90,7 @@ export async function computedWith(
   const uncouponed: Omit<Bill, 'coupons'> = {
     currency: invoice.currency,
     lines: ids,
-    taxes: await taxes(),
+    ...(await taxation()),
     credits: [],
   };
   const couponed = ids.map(({ id, subscription_id }, index) => ({

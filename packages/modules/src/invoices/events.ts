@@ -16,6 +16,7 @@ import {
 import { z } from 'zod';
 import { discountData } from '../coupons/index.ts';
 import { rulesVersionSchema } from '../rating/index.ts';
+import { taxExemptionSchema } from '../taxes/index.ts';
 import {
   billingReasonSchema,
   invoiceTypeSchema,
@@ -172,6 +173,8 @@ const figuresShape = {
   lines: z.array(lineData),
   coupons: z.array(couponApplicationData),
   taxes: z.array(appliedTaxData),
+  /** The reason why none of them is taken of who pays; null: there is none, or nothing would be taken. */
+  tax_exemption: taxExemptionSchema.nullable().default(null),
   subtotal: figure,
   total_discount: figure,
   /** Prepaid credits; what a draft would take is only known when it is final. */

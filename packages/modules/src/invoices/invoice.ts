@@ -79,6 +79,7 @@ const noFigures: InvoiceFigures = {
   lines: [],
   coupons: [],
   taxes: [],
+  tax_exemption: null,
   subtotal: zeroText,
   total_discount: zeroText,
   total_credits: zeroText,

@@ -26,6 +26,7 @@ test('every member is there, null where it has no value', async () => {
     'recalculated_invoice_id',
     'subscription_customer_id',
     'subscription_id',
+    'tax_exemption',
     'voided_at',
   ]);
   assert.not.ok(JSON.stringify(draft).includes('""'));

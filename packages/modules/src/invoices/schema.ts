@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { couponSchema } from '../coupons/index.ts';
 import { customerSchema } from '../customers/index.ts';
 import { subscriptionSchema } from '../subscriptions/index.ts';
-import { taxRateSchema } from '../taxes/index.ts';
+import { taxExemptionSchema, taxRateSchema } from '../taxes/index.ts';
 import { usageOfGroupSchema, usageOfSourceSchema } from './line-usage/schema.ts';
 import {
   billingReasonSchema,
@@ -193,6 +193,9 @@ export const invoiceSchema = z
       .meta({ description: 'Left out where a search asks for it' }),
     coupon_applications: z.array(couponApplicationSchema),
     taxes: z.array(appliedTaxSchema),
+    tax_exemption: taxExemptionSchema
+      .nullable()
+      .meta({ description: 'Why no tax is taken that would be otherwise; null: none is left out' }),
     metadata: metadataSchema,
     customer: customerSchema.optional(),
     subscription: subscriptionSchema.optional(),

@@ -1,5 +1,6 @@
 import { type AskingContext, where } from '@counterfoil/engine/define';
 import { type AppliedTaxId, type Currency, derivedId, type Instant } from '@counterfoil/kernel';
+import { customer } from '../customers/index.ts';
 import {
   type Association,
   type BroughtAssociation,
@@ -7,7 +8,7 @@ import {
   taxAssociationRecords,
   taxRate,
 } from '../taxes/index.ts';
-import type { BilledTax } from './amounts.ts';
+import type { BilledTax, Taxation } from './amounts.ts';
 
 /** Associations that are read together. */
 const pageSize = 100;
@@ -25,10 +26,27 @@ export interface TaxedInvoice {
 }
 
 /**
+ * The taxes of an invoice: those that a request has named, else those that are associated with it. Of a customer who is exempt none of them is taken, whoever
+ * names them, and the invoice says why. Of whom nothing would be taken nobody asks for an exemption.
+ *
+ * @param named those that stand in place of what is associated; null: none do
+ */
+export async function taxationOf(
+  context: Pick<AskingContext, 'read' | 'load' | 'principal'>,
+  invoice: TaxedInvoice,
+  named: readonly BilledTax[] | null = null,
+): Promise<Taxation> {
+  const taxes = named ?? (await taxesOf(context, invoice));
+  if (taxes.length === 0) return { taxes, exemption: null };
+  const exemption = (await context.load(customer, invoice.customer_id))?.tax_exemption ?? null;
+  return { taxes: exemption === null ? taxes : [], exemption };
+}
+
+/**
  * The taxes of an invoice: what is associated with its subscription, else with who pays, else with the tenant, and applies by
  * itself, in the currency, within its dates (E 21 B). By priority, then by age.
  */
-export async function taxesOf(
+async function taxesOf(
   context: Pick<AskingContext, 'read' | 'load' | 'principal'>,
   invoice: TaxedInvoice,
 ): Promise<readonly BilledTax[]> {

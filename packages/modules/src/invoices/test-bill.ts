@@ -46,6 +46,7 @@ export function billOf({
     lines: words(lines).map(lineOf),
     coupons: [...ofOne, ...ofAll],
     taxes: words(taxes).map(taxOf),
+    exemption: null,
     credits: (credits ?? '').split(',').filter(Boolean).map(creditsOf),
   };
 }

@@ -132,6 +132,7 @@ export function invoiceView(state: InvoiceState): InvoiceResource {
     line_items: invoice.lines.map((line) => invoiceLineView(invoice, line)),
     coupon_applications: invoice.coupons.map((coupon) => couponApplicationView(invoice, coupon)),
     taxes: invoice.taxes.map((tax) => appliedTaxView(invoice, tax)),
+    tax_exemption: invoice.tax_exemption,
     metadata: invoice.metadata,
   };
 }

@@ -40,6 +40,7 @@ export interface Texts {
   readonly credits: string;
   readonly taxes: string;
   readonly taxOn: (name: string, rate: string | null, base: string) => string;
+  readonly taxExempt: (number: string, reason: string | null) => string;
   readonly total: string;
   readonly adjustments: string;
   readonly paid: string;
@@ -99,6 +100,8 @@ const english: Texts = {
   credits: 'Prepaid credits',
   taxes: 'Taxes',
   taxOn: (name, rate, base) => `${name}${rate === null ? '' : ` ${rate}`} on ${base}`,
+  taxExempt: (number, reason) =>
+    `No tax is charged: exempt under number ${number}${reason === null ? '' : ` (${reason})`}.`,
   total: 'Total',
   adjustments: 'Credit notes',
   paid: 'Paid',
@@ -171,6 +174,8 @@ const german: Texts = {
   credits: 'Vorausbezahltes Guthaben',
   taxes: 'Steuern',
   taxOn: (name, rate, base) => `${name}${rate === null ? '' : ` ${rate}`} auf ${base}`,
+  taxExempt: (number, reason) =>
+    `Es wird keine Steuer berechnet: befreit unter Nummer ${number}${reason === null ? '' : ` (${reason})`}.`,
   total: 'Gesamtbetrag',
   adjustments: 'Gutschriften',
   paid: 'Bezahlt',
@@ -242,6 +247,8 @@ const french: Texts = {
   credits: 'Crédits prépayés',
   taxes: 'Taxes',
   taxOn: (name, rate, base) => `${name}${rate === null ? '' : ` ${rate}`} sur ${base}`,
+  taxExempt: (number, reason) =>
+    `Aucune taxe n’est facturée : exonération sous le numéro ${number}${reason === null ? '' : ` (${reason})`}.`,
   total: 'Total',
   adjustments: 'Avoirs',
   paid: 'Payé',

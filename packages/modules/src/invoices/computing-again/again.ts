@@ -6,10 +6,10 @@ import { UsageAsOf } from '../../usage/index.ts';
 import { wallet } from '../../wallets/index.ts';
 import {
   type Bill,
-  type BilledTax,
   type CreditRules,
   figuresOf,
   type PayingCredits,
+  type Taxation,
   withCredits,
 } from '../amounts.ts';
 import { computedWith } from '../computing.ts';
@@ -106,7 +106,10 @@ async function figuresAgain(
   usage: UsageThen,
 ): Promise<Pick<ComputedAgain, 'figures' | 'bill' | 'origins'>> {
   const { cause, given } = invoice;
-  const taxes = invoice.taxes.map(rateOf);
+  const taxation: Taxation = {
+    taxes: invoice.taxes.map(rateOf),
+    exemption: invoice.tax_exemption,
+  };
   if (cause.kind === 'settlements') {
     const read = async () => ({
       context,
@@ -118,17 +121,17 @@ async function figuresAgain(
     });
     const taken = new Set(invoice.coupons.map((each) => each.coupon_association_id));
     return computedWith(context, { ...invoice, cause }, read, {
-      taxes: async () => taxes,
+      taxation: async () => taxation,
       claimed: async ({ id }) => taken.has(id),
     });
   }
   if (given) {
-    const bill = billOfGiven(invoice, given, taxes);
+    const bill = billOfGiven(invoice, given, taxation);
     return { figures: figuresOf(bill), bill, origins: new Map() };
   }
   // Nothing says what it was computed from: its lines are taken as they are, and their sums are computed again.
   const { currency, lines } = invoice;
-  const bill = { currency, lines, coupons: [], taxes, credits: [] };
+  const bill = { currency, lines, coupons: [], ...taxation, credits: [] };
   return { figures: withCredits(invoice, []), bill, origins: new Map() };
 }
 
@@ -140,7 +143,7 @@ const rateOf = ({
   taxable_amount: _taxable,
   tax_amount: _tax,
   ...rate
-}: InvoiceFigures['taxes'][number]): BilledTax => rate;
+}: InvoiceFigures['taxes'][number]): Taxation['taxes'][number] => rate;
 
 /** Puts the credits on the lines that were held for it: what they may pay is the wallet's word of then. */
 async function withRecordedCredits(

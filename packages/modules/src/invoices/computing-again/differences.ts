@@ -92,6 +92,7 @@ const wholeOf = (figures: InvoiceFigures): Figures => ({
     figures.coupons.map(({ id, discounted_amount }) => [`coupon ${id}`, discounted_amount]),
   ),
   ...Object.fromEntries(figures.taxes.map(({ id, tax_amount }) => [`tax ${id}`, tax_amount])),
+  tax_exemption: figures.tax_exemption?.number ?? null,
   subtotal: figures.subtotal,
   total_discount: figures.total_discount,
   total_credits: figures.total_credits,

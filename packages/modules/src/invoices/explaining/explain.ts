@@ -43,6 +43,7 @@ export async function explainedInvoice(
     ),
     coupons: couponsView(invoice, { ...again.bill, lines: invoice.lines }),
     taxes: taxesView(invoice),
+    tax_exemption: invoice.tax_exemption,
     credits: creditsView(invoice, again),
     sums: sumsView(invoice, current),
     differences: again.differences.map((difference) => ({ ...difference })),

@@ -2,6 +2,7 @@ import { pageShape } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { priceSchema } from '../../offers/index.ts';
 import { quoteSchema } from '../../pricing/index.ts';
+import { taxExemptionSchema } from '../../taxes/index.ts';
 import { listKeySchema } from '../../usage/index.ts';
 import { invoiceStatusSchema, lineKindSchema } from '../values.ts';
 
@@ -318,6 +319,9 @@ export const invoiceExplanationSchema = z
     lines: z.array(lineSchema).meta({ description: 'Every line, or the one that was asked for' }),
     coupons: z.array(couponSchema).meta({ description: 'What was taken off, in that order' }),
     taxes: z.array(taxSchema).meta({ description: 'What was added; none is taxed by another' }),
+    tax_exemption: taxExemptionSchema
+      .nullable()
+      .meta({ description: 'Why no tax is taken that would be otherwise; null: none is left out' }),
     credits: z
       .array(creditsSchema)
       .meta({ description: 'Prepaid credits, in the order in which they pay' }),

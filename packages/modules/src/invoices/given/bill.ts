@@ -1,17 +1,15 @@
 import { derivedId, type InvoiceId } from '@counterfoil/kernel';
-import type { Bill, BilledTax } from '../amounts.ts';
+import type { Bill, Taxation } from '../amounts.ts';
 import type { GivenBill } from '../events.ts';
 import type { Invoice } from '../invoice.ts';
 
 /**
  * The bill of an invoice whose lines were given: by a request, or by the purchase of credits.
- *
- * @param applying taxes that apply to the customer, for one that names none itself
  */
 export const billOfGiven = (
   { id, currency }: Pick<Invoice, 'id' | 'currency'>,
   given: GivenBill,
-  applying: readonly BilledTax[],
+  taxation: Taxation,
   credits: Bill['credits'] = [],
 ): Bill => ({
   currency,
@@ -21,7 +19,7 @@ export const billOfGiven = (
     idFor: (lineId) =>
       derivedId('coupon_app', `${id}\n${coupon.coupon_id}\n${lineId ?? 'the whole'}`),
   })),
-  taxes: given.taxes ?? applying,
+  ...taxation,
   credits,
 });
 

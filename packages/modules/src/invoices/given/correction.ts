@@ -34,7 +34,8 @@ export async function draftCorrection(
       })),
   };
   const { currency } = original;
-  const figures = figuresOf(billOfGiven({ id, currency }, given, []));
+  const taxation = { taxes: given.taxes ?? [], exemption: original.tax_exemption };
+  const figures = figuresOf(billOfGiven({ id, currency }, given, taxation));
   const drafted = draftOf(id, original, given, memo);
   await context.execute(invoice, id, (state, at) =>
     state !== null

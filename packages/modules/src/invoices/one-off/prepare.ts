@@ -19,7 +19,7 @@ import type { InvoiceDecision } from '../decisions.ts';
 import { daysOfTerms } from '../drafting/draft.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
 import { billOfGiven, givenLineId } from '../given/bill.ts';
-import { taxesOf } from '../taxes.ts';
+import { taxationOf } from '../taxes.ts';
 import { givenCoupons, type NamedCoupon, namedCoupons } from './coupons.ts';
 import type { CreateInvoice, GivenLine } from './schema.ts';
 import { namedTaxes } from './taxes.ts';
@@ -51,8 +51,8 @@ export async function prepareInvoice(
     coupons: givenCoupons(coupons, lines),
     taxes: await namedTaxes(context, id, body),
   };
-  const applying = given.taxes ?? (await taxesOf(context, taxedInvoice(context, id, body)));
-  const figures = figuresOf(billOfGiven({ id, currency }, given, applying));
+  const taxation = await taxationOf(context, taxedInvoice(context, id, body), given.taxes);
+  const figures = figuresOf(billOfGiven({ id, currency }, given, taxation));
   assertTotals(body, figures);
   const drafted = { ...draftOf(context, id, body), given, due_days: await dueDays(context, owner) };
   return {

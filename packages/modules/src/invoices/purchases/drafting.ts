@@ -16,7 +16,7 @@ import type { InvoiceDecision } from '../decisions.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
 import { billOfGiven, givenLineId } from '../given/bill.ts';
 import { amountsOf, invoice } from '../invoice.ts';
-import { taxesOf } from '../taxes.ts';
+import { taxationOf } from '../taxes.ts';
 import { voidInvoice } from '../voiding/decisions.ts';
 
 type Order = Wallet['topups'][number];
@@ -69,7 +69,8 @@ async function draftedPurchase(
   const { customer_id, currency } = order;
   const given = billed(id, order);
   const taxed = { id, subscription_id: null, customer_id, currency, at: context.now };
-  const figures = figuresOf(billOfGiven({ id, currency }, given, await taxesOf(context, taxed)));
+  const taxation = await taxationOf(context, taxed);
+  const figures = figuresOf(billOfGiven({ id, currency }, given, taxation));
   const { due_date_days: due_days } = await settingOf(context, 'invoice_config');
   const drafted = { ...draftOf(id, walletId, order), given, due_days };
   return (state, at) =>

@@ -7,7 +7,7 @@ import { draftToEdit } from '../editing/decisions.ts';
 import type { GivenBill } from '../events.ts';
 import { billOfGiven } from '../given/bill.ts';
 import { type Invoice, invoice } from '../invoice.ts';
-import { taxesOf } from '../taxes.ts';
+import { taxationOf } from '../taxes.ts';
 import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 
 /**
@@ -47,15 +47,16 @@ async function figuresOfDraft(
 async function ofGiven(context: WorkContext, draft: Invoice, given: GivenBill): Promise<Computed> {
   const { id, subscription_id, customer_id, currency } = draft;
   const at = draft.period_end ?? draft.created_at;
-  const applying =
-    given.taxes ?? (await taxesOf(context, { id, subscription_id, customer_id, currency, at }));
-  return { ...figuresOf(billOfGiven(draft, given, applying)), position: null };
+  const taxed = { id, subscription_id, customer_id, currency, at };
+  const taxation = await taxationOf(context, taxed, given.taxes);
+  return { ...figuresOf(billOfGiven(draft, given, taxation)), position: null };
 }
 
 const figuresIn = (draft: Invoice): Computed => ({
   lines: draft.lines,
   coupons: draft.coupons,
   taxes: draft.taxes,
+  tax_exemption: draft.tax_exemption,
   subtotal: draft.subtotal,
   total_discount: draft.total_discount,
   total_credits: draft.total_credits,
