@@ -29,6 +29,7 @@ export const priceFields = [
   'billing_period_count',
   'billing_cadence',
   'invoice_cadence',
+  'tax_behavior',
   'amount',
   'tier_mode',
   'tiers',

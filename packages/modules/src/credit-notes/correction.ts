@@ -6,7 +6,7 @@ import {
   derivedId,
   type InvoiceLineId,
 } from '@counterfoil/kernel';
-import { type Invoice, noteOn, totalOf } from '../invoices/index.ts';
+import { type Invoice, noteOn, noteTaxOf, totalOf } from '../invoices/index.ts';
 import { creditNote } from './credit-note.ts';
 import { createCreditNote } from './decisions.ts';
 import { numberOf } from './number.ts';
@@ -66,7 +66,7 @@ export async function correctByNote(
         metadata: {},
         lines,
         credit_note_type: note.kind,
-        taxes: note.lines.map(({ tax }) => tax),
+        taxes: note.lines.map(noteTaxOf),
         total_amount: totalOf(note),
         settlement_id: null,
         idempotency_key: null,

@@ -7,7 +7,7 @@ import {
   Problem,
   type WalletId,
 } from '@counterfoil/kernel';
-import { type AppliedNote, totalOf } from '../invoices/index.ts';
+import { type AppliedNote, noteTaxOf, totalOf } from '../invoices/index.ts';
 import type { CreditNote, CreditNoteState } from './credit-note.ts';
 import type { CreditNoteEvent, CreditNoteEventData } from './events.ts';
 
@@ -56,7 +56,7 @@ export const finalizeCreditNote =
 
 const finalData = (applied: AppliedNote): CreditNoteEventData<'CreditNoteFinalized'> => ({
   credit_note_type: applied.kind,
-  taxes: applied.lines.map(({ tax }) => tax),
+  taxes: applied.lines.map(noteTaxOf),
   total_amount: totalOf(applied),
   from: applied.kind === 'REFUND' ? applied.from : [],
   given_back: applied.given_back,

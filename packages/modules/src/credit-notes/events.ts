@@ -20,7 +20,7 @@ const figure = text<DecimalText>();
 /** The figures of a note, which are those of its invoice's own decision once it is final. */
 const figuresShape = {
   credit_note_type: creditNoteTypeSchema,
-  /** Of each line, in their order: its part of the tax of the invoice's line. */
+  /** Of each line, in their order: its part of the tax of the invoice's line, on top of the amount or in it. */
   taxes: z.array(figure),
   /** With tax. */
   total_amount: figure,

@@ -1,6 +1,13 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { type CreditNoteId, notFound } from '@counterfoil/kernel';
-import { type AppliedNote, type Invoice, invoice, noteOn, totalOf } from '../invoices/index.ts';
+import {
+  type AppliedNote,
+  type Invoice,
+  invoice,
+  noteOn,
+  noteTaxOf,
+  totalOf,
+} from '../invoices/index.ts';
 import { assertReceives } from '../wallets/index.ts';
 import type { NewCreditNote } from './decisions.ts';
 import { numberOf } from './number.ts';
@@ -40,7 +47,7 @@ export async function newCreditNote(
     metadata: body.metadata,
     lines,
     credit_note_type: note.kind,
-    taxes: note.lines.map(({ tax }) => tax),
+    taxes: note.lines.map(noteTaxOf),
     total_amount: totalOf(note),
     settlement_id: null,
     idempotency_key: context.idempotencyKey,

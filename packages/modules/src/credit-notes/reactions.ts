@@ -20,6 +20,7 @@ import {
   invoice,
   noteIn,
   noteOrProblem,
+  noteTaxOf,
   reverseAdjustment,
   totalOf,
 } from '../invoices/index.ts';
@@ -113,7 +114,7 @@ function settledNote(id: CreditNoteId, credited: Invoice, applied: AppliedNote):
       metadata: {},
     })),
     credit_note_type: 'ADJUSTMENT',
-    taxes: applied.lines.map(({ tax }) => tax),
+    taxes: applied.lines.map(noteTaxOf),
     total_amount: totalOf(applied),
     settlement_id: applied.credit_note_id,
     idempotency_key: null,

@@ -39,6 +39,7 @@ test('nothing that people have typed becomes markup', () => {
             tax_rate: { name: hostile },
             taxable_amount: '1',
             tax_amount: '10.98',
+            included_amount: '0',
           },
         ] as never,
       }),

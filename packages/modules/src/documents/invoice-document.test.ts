@@ -9,7 +9,7 @@ const test = suite('documents of invoices');
 const plain = (text: string) => text.replaceAll(/[\u00a0\u202f]/g, ' ');
 
 const totals = (...given: Parameters<typeof invoiceDocument>) =>
-  invoiceDocument(...given).totals.map(({ label, value }) => [label, plain(value)]);
+  invoiceDocument(...given).totals.map(({ label, value }) => [plain(label), plain(value)]);
 
 test('the totals of the worked month', () => {
   assert.equal(totals(invoiceOf(), setting()), [
@@ -105,6 +105,31 @@ test('a line without a period, with what it had free and with its discount', () 
     cells: ['API calls', '', '2.5', '$22.00'],
     notes: ['0.5 of it included, free of charge', 'Discount on this line: -$2.00'],
   });
+});
+
+test('tax that is in the prices is told below the total, and not added', () => {
+  const [vat] = invoiceOf().taxes;
+  const within = invoiceOf({
+    ...{ subtotal: '119', total_discount: '0', total_prepaid_credits_applied: '0' },
+    ...{ total_tax: '19', total_included_tax: '19', total: '119', amount_remaining: '119' },
+    coupon_applications: [],
+    taxes: [{ ...vat, taxable_amount: '100', tax_amount: '19', included_amount: '19' }] as never,
+  });
+  assert.equal(totals(within, setting()), [
+    ['Subtotal', '$119.00'],
+    ['Total', '$119.00'],
+    ['Included: VAT 10% on $100.00', '$19.00'],
+    ['Amount due', '$119.00'],
+  ]);
+  const mixed = invoiceOf({
+    ...{ total_tax: '29', total_included_tax: '19' },
+    taxes: [{ ...vat, taxable_amount: '200', tax_amount: '29', included_amount: '19' }] as never,
+  });
+  assert.equal(totals(mixed, setting('de')).slice(3, 6), [
+    ['VAT 10 %', '10,00 $'],
+    ['Gesamtbetrag', '115,78 $'],
+    ['Enthalten: VAT 10 %', '19,00 $'],
+  ]);
 });
 
 test('an invoice says why no tax is taken of who is exempt', () => {

@@ -144,6 +144,23 @@ function partsOr(
   return parts.length > 0 && parts.length <= mostNamed && isWhole ? parts : [whole];
 }
 
+type Tax = InvoiceResource['taxes'][number];
+
+const less = (one: string, other: string): string => textOf(decimal(one).minus(decimal(other)));
+
+/** The parts of the taxes of one kind, by name. The base is told where all of a tax is of that kind. */
+const taxesBy = (
+  { taxes, currency }: InvoiceResource,
+  { texts, money, percentage }: Locale,
+  partOf: (tax: Tax) => string,
+): readonly (readonly [name: string, amount: string])[] =>
+  taxes.map((tax) => {
+    const { name, percentage_value: rate } = tax.tax_rate;
+    const part = partOf(tax);
+    const base = part === tax.tax_amount ? money(tax.taxable_amount, currency as Currency) : null;
+    return [texts.taxOn(name, rate === undefined ? null : percentage(rate), base), part] as const;
+  });
+
 function totalsOf(invoice: InvoiceResource, locale: Locale): readonly Total[] {
   const { texts, money } = locale;
   const currency = currencyOf(invoice);
@@ -159,19 +176,25 @@ function totalsOf(invoice: InvoiceResource, locale: Locale): readonly Total[] {
     ({ coupon_snapshot }) => coupon_snapshot.name,
     ({ discounted_amount }) => discounted_amount,
   );
-  const taxes = invoice.taxes.map(({ tax_rate, taxable_amount, tax_amount }) => {
-    const { name, percentage_value: rate } = tax_rate;
-    const shown = rate === undefined ? null : locale.percentage(rate);
-    return [texts.taxOn(name, shown, money(taxable_amount, currency)), tax_amount] as const;
-  });
   const lowered = partsOr(discounts, [texts.discounts, invoice.total_discount]);
-  const taxed = partsOr(taxes, [texts.taxes, invoice.total_tax]);
+  const { total_tax, total_included_tax } = invoice;
+  const added = partsOr(
+    taxesBy(invoice, locale, ({ tax_amount, included_amount }) =>
+      less(tax_amount, included_amount),
+    ),
+    [texts.taxes, less(total_tax, total_included_tax)],
+  );
+  const included = partsOr(
+    taxesBy(invoice, locale, ({ included_amount }) => included_amount),
+    [texts.taxes, total_included_tax],
+  );
   return [
     row(texts.subtotal, invoice.subtotal),
     ...lowered.flatMap(([name, amount]) => unlessZero(name, negative(amount))),
     ...unlessZero(texts.credits, negative(invoice.total_prepaid_credits_applied)),
-    ...taxed.flatMap(([name, amount]) => unlessZero(name, amount)),
+    ...added.flatMap(([name, amount]) => unlessZero(name, amount)),
     row(texts.total, invoice.total, true),
+    ...included.flatMap(([name, amount]) => unlessZero(texts.taxWithin(name), amount)),
     ...unlessZero(texts.adjustments, negative(invoice.adjustment_amount)),
     ...unlessZero(texts.paid, negative(invoice.amount_paid)),
     row(texts.remaining, invoice.amount_remaining, true),

@@ -4,67 +4,25 @@ import {
   type DecimalText,
   decimal,
   type InvoiceLineId,
-  money,
-  moneyText,
   smaller,
-  spread,
   textOf,
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import type { TaxExemption } from '../taxes/index.ts';
-import type { AppliedCoupon, AppliedTax, InvoiceFigures, InvoiceLine } from './events.ts';
+import type { Bill, BilledCoupon, CreditRules, PayingCredits } from './bill.ts';
+import type { AppliedCoupon, InvoiceFigures, InvoiceLine } from './events.ts';
+import { both, notBelowZero, partsOf, type Sides, sidesOf, spreadOver, sum } from './sides.ts';
+import { taxed } from './taxing.ts';
 
-/** A line before anything is taken off or put on it. */
-export type BilledLine = Omit<
-  InvoiceLine,
-  'line_discount' | 'invoice_discount' | 'credits' | 'tax'
->;
-
-/** A discount that is taken off, where there is something to take it off. */
-export interface BilledCoupon
-  extends Omit<
-    AppliedCoupon,
-    'id' | 'line_id' | 'original_price' | 'discounted_amount' | 'final_price'
-  > {
-  /** Taken off each of its lines on its own, or off all of them together. */
-  readonly level: 'line' | 'whole';
-  /** The lines that it is for. */
-  readonly line_ids: readonly InvoiceLineId[];
-  /** The id of its application to a line, or to the whole. */
-  readonly idFor: (lineId: InvoiceLineId | null) => AppliedCoupon['id'];
-}
-
-/** A tax that is added. Of its two figures one is null. */
-export type BilledTax = Omit<AppliedTax, 'taxable_amount' | 'tax_amount'>;
-
-/** The taxes of an invoice, or why there are none. */
-export interface Taxation {
-  readonly taxes: readonly BilledTax[];
-  /** The exemption because of which no tax is taken that would be otherwise; null: there is none. */
-  readonly exemption: TaxExemption | null;
-}
-
-/** The rules of prepaid credits: the price types that they may pay, and whether they pay the tax of such lines too. */
-export interface CreditRules {
-  readonly price_types: readonly ('ALL' | InvoiceLine['price_type'])[];
-  readonly covers_tax: boolean;
-}
-
-/** Prepaid credits, in money. */
-export interface PayingCredits extends CreditRules {
-  readonly amount: DecimalText;
-}
-
-/** Everything that the figures of an invoice depend on. */
-export interface Bill extends Taxation {
-  readonly currency: Currency;
-  readonly lines: readonly BilledLine[];
-  /** In the order in which they are taken off; all that are taken off single lines come first. */
-  readonly coupons: readonly BilledCoupon[];
-  /** In the order in which wallets are drawn. */
-  readonly credits: readonly PayingCredits[];
-}
+export type {
+  Bill,
+  BilledCoupon,
+  BilledLine,
+  BilledTax,
+  CreditRules,
+  PayingCredits,
+  Taxation,
+} from './bill.ts';
 
 /**
  * Every figure of an invoice (E 15.3, 20 B, 21 B): discounts of lines, one after the other on what is left of each; discounts
@@ -78,18 +36,21 @@ export interface Bill extends Taxation {
 export function figuresOf(bill: Bill): InvoiceFigures {
   const ofLines = withLineCoupons(bill);
   const ofWhole = withCouponsOfWhole(bill, ofLines.nets);
-  const taxed = withTaxes(bill, ofWhole.nets);
+  const { taxes, added, included } = taxed(bill, ofWhole.nets);
   const lines = bill.lines.map((line, index) => ({
     ...line,
     line_discount: textOf(ofLines.discounts[index] ?? zero),
     invoice_discount: textOf(ofWhole.discounts[index] ?? zero),
     credits: zeroText,
-    tax: textOf(taxed.shares[index] ?? zero),
+    tax: textOf(added[index] ?? zero),
+    ...includedTax(included[index] ?? zero),
   }));
   const coupons = [...ofLines.applied, ...ofWhole.applied];
-  const { taxes } = taxed;
   return withCredits({ coupons, taxes, tax_exemption: bill.exemption, lines }, bill.credits);
 }
+
+const includedTax = (tax: Decimal): Pick<InvoiceLine, 'included_tax'> =>
+  tax.eq(zero) ? {} : { included_tax: textOf(tax) };
 
 /** The figures of an invoice with these credits on its lines, whatever was on them before. */
 export function withCredits(
@@ -111,7 +72,7 @@ export function withCredits(
     subtotal: textOf(sums.amount),
     total_discount: textOf(sums.discount),
     total_credits: textOf(sums.credits),
-    total_tax: textOf(sums.tax),
+    total_tax: textOf(sums.tax.plus(sums.included)),
     total: textOf(notBelowZero(totalOf(sums))),
   };
 }
@@ -140,7 +101,19 @@ const mayPay = (
 
 /** The amount of a line that credits may pay, whoever does: less its discounts, with its tax where they cover that. */
 const payableOf = (line: InvoiceLine, { covers_tax }: CreditRules): Decimal =>
-  covers_tax ? netOf(line).plus(decimal(line.tax)) : netOf(line);
+  covers_tax ? netOf(line).plus(decimal(line.tax)) : netOf(line).minus(includedIn(line));
+
+/** The tax that is in the amount of a line. */
+export const includedIn = ({ included_tax = zeroText }: Pick<InvoiceLine, 'included_tax'>) =>
+  decimal(included_tax);
+
+/** The part of the tax of an invoice that is in the amounts of its lines. */
+export const includedTaxOf = ({ lines }: Pick<InvoiceFigures, 'lines'>): DecimalText =>
+  textOf(sum(lines.map(includedIn)));
+
+/** All tax of a line: on top of its amount, and in it. */
+export const taxOf = (line: Pick<InvoiceLine, 'tax' | 'included_tax'>): DecimalText =>
+  textOf(decimal(line.tax).plus(includedIn(line)));
 
 /** The amount of a line less its discounts. */
 export const netOf = ({
@@ -149,19 +122,6 @@ export const netOf = ({
   invoice_discount,
 }: Pick<InvoiceLine, 'amount' | 'line_discount' | 'invoice_discount'>): Decimal =>
   decimal(amount).minus(decimal(line_discount)).minus(decimal(invoice_discount));
-
-/** The sum that is charged and the sum that is given back: the one at least zero, the other at most. */
-interface Sides {
-  readonly charged: Decimal;
-  readonly back: Decimal;
-}
-
-const sidesOf = (amounts: readonly Decimal[]): Sides => ({
-  charged: sum(amounts.filter((amount) => amount.cmp(zero) > 0)),
-  back: sum(amounts.filter((amount) => amount.cmp(zero) < 0)),
-});
-
-const both = ({ charged, back }: Sides): Decimal => charged.plus(back);
 
 /** The discount of a coupon on both sides; `left` is what is left of an amount that it takes off, null for a percentage. */
 function discountOn(
@@ -174,20 +134,6 @@ function discountOn(
   const charged = smaller(left ?? decimal(discount.amount_off), notBelowZero(both(sides)));
   return { charged, back: zero };
 }
-
-/** A percentage of both sides, each rounded once (D31). */
-const partsOf = ({ charged, back }: Sides, percentage: DecimalText, currency: Currency): Sides => ({
-  charged: percentOf(charged, percentage, currency),
-  back: percentOf(back, percentage, currency),
-});
-
-const hundredth = decimal('0.01');
-
-const percentOf = (amount: Decimal, percentage: DecimalText, currency: Currency): Decimal =>
-  rounded(amount.times(decimal(percentage)).times(hundredth), currency);
-
-const rounded = (amount: Decimal, currency: Currency): Decimal =>
-  decimal(moneyText(money(amount, currency)));
 
 /** Discounts: of each line what was taken off and what is left, and the coupons that did it. */
 interface Discounted {
@@ -257,49 +203,6 @@ function applicationOf(
   ];
 }
 
-/** Spreads both sides of an amount over the lines of each, by what they come to. */
-function spreadOver(
-  { charged, back }: Sides,
-  nets: readonly Decimal[],
-  currency: Currency,
-): readonly Decimal[] {
-  const ups = nets.map(notBelowZero);
-  const downs = nets.map((net) => notBelowZero(net.neg()));
-  const ofUps = spread(textOf(charged), ups, currency);
-  const ofDowns = spread(textOf(back), downs, currency);
-  return nets.map((_, index) => decimal(ofUps[index] ?? '0').plus(decimal(ofDowns[index] ?? '0')));
-}
-
-/** Each tax on the same base: they do not compound. A fixed one is added only where something is taxable (E 21 B). */
-function withTaxes({ currency, taxes }: Bill, nets: readonly Decimal[]) {
-  const base = sidesOf(nets);
-  const taxable = both(base);
-  const added = taxes.map((tax) => ({ tax, sides: taxOn(base, tax, currency) }));
-  const all = {
-    charged: sum(added.map(({ sides }) => sides.charged)),
-    back: sum(added.map(({ sides }) => sides.back)),
-  };
-  return {
-    taxes: added.map(
-      ({ tax, sides }): AppliedTax => ({
-        ...tax,
-        taxable_amount: textOf(taxable),
-        tax_amount: textOf(both(sides)),
-      }),
-    ),
-    shares: spreadOver(all, nets, currency),
-  };
-}
-
-function taxOn(base: Sides, { percentage, fixed }: BilledTax, currency: Currency): Sides {
-  if (percentage !== null) return partsOf(base, percentage, currency);
-  const isTaxable = both(base).cmp(zero) > 0;
-  return {
-    charged: isTaxable && fixed !== null ? rounded(decimal(fixed), currency) : zero,
-    back: zero,
-  };
-}
-
 /** Credits on each line: wallets in their order, each on the lines that it may pay, in theirs. */
 function creditsOn(
   lines: InvoiceFigures['lines'],
@@ -327,7 +230,10 @@ interface Sums {
   readonly amount: Decimal;
   readonly discount: Decimal;
   readonly credits: Decimal;
+  /** On top of the amounts. */
   readonly tax: Decimal;
+  /** Within the amounts. */
+  readonly included: Decimal;
 }
 
 const sumsOf = (lines: InvoiceFigures['lines']): Sums => ({
@@ -335,12 +241,8 @@ const sumsOf = (lines: InvoiceFigures['lines']): Sums => ({
   discount: sum(lines.map((line) => decimal(line.amount).minus(netOf(line)))),
   credits: sum(lines.map(({ credits }) => decimal(credits))),
   tax: sum(lines.map(({ tax }) => decimal(tax))),
+  included: sum(lines.map(includedIn)),
 });
 
 const totalOf = ({ amount, discount, credits, tax }: Sums): Decimal =>
   amount.minus(discount).minus(credits).plus(tax);
-
-const sum = (amounts: readonly Decimal[]): Decimal =>
-  amounts.reduce((all, amount) => all.plus(amount), zero);
-
-const notBelowZero = (amount: Decimal): Decimal => (amount.cmp(zero) > 0 ? amount : zero);

@@ -16,7 +16,7 @@ import {
 import { z } from 'zod';
 import { discountData } from '../coupons/index.ts';
 import { rulesVersionSchema } from '../rating/index.ts';
-import { taxExemptionSchema } from '../taxes/index.ts';
+import { taxBehaviorSchema, taxExemptionSchema } from '../taxes/index.ts';
 import {
   billingReasonSchema,
   invoiceTypeSchema,
@@ -97,6 +97,8 @@ export const lineData = z.object({
   free_quantity: figure.nullable(),
   /** Before discounts; negative for what is given back. */
   amount: figure,
+  /** Whether tax is in the amount; absent: it comes on top of it. */
+  tax_behavior: taxBehaviorSchema.exactOptional(),
   period_start: instant.nullable(),
   period_end: instant.nullable(),
   commitment: commitmentData.nullable(),
@@ -107,7 +109,10 @@ export const lineData = z.object({
   invoice_discount: figure,
   /** Prepaid credits, in money. */
   credits: figure,
+  /** On top of the amount. */
   tax: figure,
+  /** The tax that is in the amount; absent: none is. */
+  included_tax: figure.exactOptional(),
 });
 export type InvoiceLine = z.output<typeof lineData>;
 
@@ -136,7 +141,12 @@ const appliedTaxData = z.object({
   percentage: figure.nullable(),
   fixed: figure.nullable(),
   taxable_amount: figure,
+  /** All of it. */
   tax_amount: figure,
+  /** The part of it that is in the amounts of lines; absent: all of it comes on top. */
+  included_amount: figure.exactOptional(),
+  /** The lines that it is for; absent: all. */
+  line_ids: z.array(text<InvoiceLineId>()).exactOptional(),
 });
 export type AppliedTax = z.output<typeof appliedTaxData>;
 
@@ -146,7 +156,10 @@ export type AppliedTax = z.output<typeof appliedTaxData>;
  */
 const givenData = z.object({
   lines: z.array(
-    lineData.omit({ line_discount: true, invoice_discount: true, credits: true, tax: true }),
+    lineData.omit({
+      ...{ line_discount: true, invoice_discount: true, credits: true },
+      ...{ tax: true, included_tax: true },
+    }),
   ),
   /** In the order in which they are taken off; all that are taken off single lines come first. */
   coupons: z.array(
@@ -165,7 +178,9 @@ const givenData = z.object({
       }),
   ),
   /** Null: those that apply to the customer. */
-  taxes: z.array(appliedTaxData.omit({ taxable_amount: true, tax_amount: true })).nullable(),
+  taxes: z
+    .array(appliedTaxData.omit({ taxable_amount: true, tax_amount: true, included_amount: true }))
+    .nullable(),
 });
 export type GivenBill = z.output<typeof givenData>;
 
@@ -229,12 +244,17 @@ export const requestableMessages = [
   'update.voided',
 ] as const;
 
-/** The part of each line, before tax and after discounts, and its tax (D59). `credits` is the part of it that prepaid credits had paid. */
+/**
+ * The part of each line after discounts, as its amount is: without its tax, which comes on top (D59), or with it in it. `credits` is the part of it that
+ * prepaid credits had paid.
+ */
 const creditedLinesData = z.array(
   z.object({
     line_id: text<InvoiceLineId>(),
     amount: figure,
     tax: figure,
+    /** The tax that is in the amount; absent: none is. */
+    included_tax: figure.exactOptional(),
     credits: figure,
   }),
 );

@@ -29,7 +29,13 @@ import { thresholdLooks } from './thresholds/look.ts';
 import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
-export { figuresOf, netOf as invoiceNet, payableBy } from './amounts.ts';
+export {
+  figuresOf,
+  includedTaxOf,
+  netOf as invoiceNet,
+  payableBy,
+  taxOf as invoiceLineTax,
+} from './amounts.ts';
 export type { Collecting } from './at-once/collecting.ts';
 export { invoicingWith } from './at-once/invoicing.ts';
 export {
@@ -58,7 +64,7 @@ export { invoiceTable } from './projection.ts';
 export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceLineResource, type InvoiceResource, invoiceSchema } from './schema.ts';
-export { totalOf } from './settling/credited.ts';
+export { noteTaxOf, totalOf } from './settling/credited.ts';
 export {
   type AskedNote,
   applyNote,

@@ -7,7 +7,7 @@ import {
   textOf,
   zero,
 } from '@counterfoil/kernel';
-import { netOf } from './amounts.ts';
+import { includedIn, netOf } from './amounts.ts';
 import { amountsOf, type Invoice, type InvoiceState } from './invoice.ts';
 
 /**
@@ -51,7 +51,7 @@ function usageOf({ lines, notes }: Invoice): Decimal {
   const ofUsage = lines.filter(({ price_type }) => price_type === 'USAGE');
   const ids = new Set<string>(ofUsage.map(({ id }) => id));
   const charged = ofUsage.reduce(
-    (sum, line) => sum.plus(netOf(line)).minus(decimal(line.credits)),
+    (sum, line) => sum.plus(netOf(line)).minus(includedIn(line)).minus(decimal(line.credits)),
     zero,
   );
   return notes.reduce(
@@ -59,7 +59,10 @@ function usageOf({ lines, notes }: Invoice): Decimal {
       note.kind === 'REFUND'
         ? sum
         : note.lines.reduce(
-            (left, { line_id, amount }) => (ids.has(line_id) ? left.minus(decimal(amount)) : left),
+            (left, line) =>
+              ids.has(line.line_id)
+                ? left.minus(decimal(line.amount)).plus(includedIn(line))
+                : left,
             sum,
           ),
     charged,

@@ -128,6 +128,25 @@ test('a request is listed among the work in the background, with the lines that 
   assert.equal(await listed(), [['Completed', { processed: 2, failed: 0 }, true]]);
 });
 
+test('a price that has tax in it is mended with tax in it', async () => {
+  const world = await invoiceWorld([creditNote, invoiceRerating]);
+  const { id: price_id } = await world.post('/prices', {
+    ...{ entity_type: 'PLAN', entity_id: world.planId, currency: 'usd' },
+    ...{ type: 'FIXED', billing_model: 'FLAT_FEE', billing_period: 'MONTHLY' },
+    ...{ invoice_cadence: 'ADVANCE', amount: '110', tax_behavior: 'inclusive' },
+    ...{ display_name: 'Support', start_date: '2020-01-01T00:00:00Z' },
+  });
+  await world.create();
+  await world.settle();
+  const opening = (await world.invoices()).at(-1) as Invoice;
+  assert.equal([opening.subtotal, opening.total_tax, opening.total], ['210', '20', '220']);
+  const body = rerateInvoiceSchema.parse({ prices: [{ price_id, amount: '165' }], apply: true });
+  const shown = await rerate(world.request(), opening.id, body, world.usageAt);
+  assert.equal([shown.before.total, shown.after.total, shown.difference], ['220', '275', '55']);
+  const made = await world.request().load(invoice, shown.correction_invoice_id ?? '');
+  assert.equal([made?.subtotal, made?.total_tax, made?.total], ['55', '5', '55']);
+});
+
 test('a request is carried out once, and another one mends only what is left', async () => {
   const { ask, callsAt, note, typesOf } = await january();
   const notes = () => typesOf('credit_note').filter((type) => type === 'CreditNoteCreated').length;

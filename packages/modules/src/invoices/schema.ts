@@ -8,7 +8,7 @@ import { z } from 'zod';
 import { couponSchema } from '../coupons/index.ts';
 import { customerSchema } from '../customers/index.ts';
 import { subscriptionSchema } from '../subscriptions/index.ts';
-import { taxExemptionSchema, taxRateSchema } from '../taxes/index.ts';
+import { taxBehaviorSchema, taxExemptionSchema, taxRateSchema } from '../taxes/index.ts';
 import { usageOfGroupSchema, usageOfSourceSchema } from './line-usage/schema.ts';
 import {
   billingReasonSchema,
@@ -63,6 +63,9 @@ export const invoiceLineSchema = z
     line_item_discount: z.string(),
     invoice_level_discount: z.string(),
     prepaid_credits_applied: z.string(),
+    tax_behavior: taxBehaviorSchema.meta({
+      description: 'Whether its tax is in the amount (`inclusive`), or comes on top (`exclusive`)',
+    }),
     tax_amount: z.string(),
     period_start: instantOrNull,
     period_end: instantOrNull,
@@ -140,6 +143,9 @@ export const appliedTaxSchema = z
     currency: z.string(),
     taxable_amount: z.string(),
     tax_amount: z.string(),
+    included_amount: z.string().meta({
+      description: 'The part of `tax_amount` that is in the amounts of lines',
+    }),
     applied_at: instantSchema,
     idempotency_key: textOrNull,
     metadata: metadataSchema,
@@ -168,6 +174,10 @@ export const invoiceSchema = z
     total_discount: z.string(),
     total_prepaid_credits_applied: z.string(),
     total_tax: z.string(),
+    total_included_tax: z.string().meta({
+      description:
+        'The part of `total_tax` that is in the amounts of lines: the total is subtotal − discounts − credits + total_tax − total_included_tax',
+    }),
     total: z.string(),
     adjustment_amount: z.string(),
     amount_due: z.string(),

@@ -83,6 +83,32 @@ test('the invoice of a period has the exemption of the instant at which it is ma
   assert.equal(await differences(final?.id ?? ''), []);
 });
 
+test('a line of the caller with tax in it comes to its amount', async () => {
+  const { make, explain, differences } = await taxedWorld();
+  const line = { display_name: 'Setup', amount: '110', quantity: '1', tax_behavior: 'inclusive' };
+  const shown = await make({
+    subtotal: '110',
+    total: '110',
+    amount_due: '110',
+    line_items: [line],
+  });
+  assert.equal(figures(shown), {
+    ...{ sums: ['110', '10', '110'], taxes: ['10'], tax_exemption: null },
+  });
+  const [own] = shown.line_items ?? [];
+  assert.equal(
+    [own?.tax_behavior, own?.tax_amount, shown.total_included_tax, shown.taxes[0]?.taxable_amount],
+    ['inclusive', '10', '10', '100'],
+  );
+  const { sums, taxes } = await explain(shown.id);
+  assert.equal(taxes[0]?.included_amount, '10');
+  assert.equal(
+    sums.find(({ figure }) => figure === 'total')?.terms.map(({ amount }) => amount),
+    ['110', '0', '0', '10', '-10'],
+  );
+  assert.equal(await differences(shown.id), []);
+});
+
 test('where nothing would be taken nobody is exempt', async () => {
   const { call, make, exempt, customerId } = await taxedWorld();
   await exempt(exemption);

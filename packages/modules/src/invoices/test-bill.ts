@@ -10,11 +10,12 @@ import type { Bill, BilledCoupon, BilledLine, BilledTax, PayingCredits } from '.
 /** A bill in short: amounts and percentages as texts, with blanks between them. */
 export interface TestBill {
   readonly currency?: string;
-  /** A letter for the price type, fixed or usage, and the amount: `f10 u2.5`. */
+  /** A letter for the price type, fixed or usage, and the amount: `f10 u2.5`. A capital: tax is in it. */
   readonly lines: string;
   /** Discounts of the lines by their places. */
   readonly ofLines?: Readonly<Record<number, string>>;
   readonly whole?: string;
+  /** With the places of their lines where they are not for all: `10% 7%@0+2`. */
   readonly taxes?: string;
   /** Wallets with commas between them; each pays usage unless it says `all` or `fixed`. */
   readonly credits?: string;
@@ -51,16 +52,18 @@ export function billOf({
   };
 }
 
+const isUsage = (text: string): boolean => text[0]?.toLowerCase() === 'u';
+
 const lineOf = (text: string, index: number): BilledLine => ({
   id: lineId(index),
-  kind: text.startsWith('u') ? 'usage' : 'fixed',
+  kind: isUsage(text) ? 'usage' : 'fixed',
   subscription_id: null,
   subscription_line_item_id: null,
   entity_type: null,
   entity_id: null,
   plan_display_name: null,
   price_id: null,
-  price_type: text.startsWith('u') ? 'USAGE' : 'FIXED',
+  price_type: isUsage(text) ? 'USAGE' : 'FIXED',
   price_unit: null,
   price_unit_id: null,
   price_unit_amount: null,
@@ -70,6 +73,7 @@ const lineOf = (text: string, index: number): BilledLine => ({
   quantity: '1' as DecimalText,
   free_quantity: null,
   amount: text.slice(1) as DecimalText,
+  ...(/^[A-Z]/.test(text) && { tax_behavior: 'inclusive' }),
   period_start: null,
   period_end: null,
   commitment: null,
@@ -95,15 +99,21 @@ const couponOf = (
     : { type: 'fixed', amount_off: text as DecimalText, currency: currency as Currency },
 });
 
-const taxOf = (text: string, place: number): BilledTax => ({
-  id: `taxapp_${place}` as AppliedTaxId,
-  tax_rate_id: `taxrate_${place}`,
-  tax_association_id: null,
-  code: `T${place}`,
-  name: text,
-  percentage: text.endsWith('%') ? (text.slice(0, -1) as DecimalText) : null,
-  fixed: text.endsWith('%') ? null : (text as DecimalText),
-});
+const taxOf = (word: string, place: number): BilledTax => {
+  const [text = '', places] = word.split('@');
+  return {
+    id: `taxapp_${place}` as AppliedTaxId,
+    tax_rate_id: `taxrate_${place}`,
+    tax_association_id: null,
+    code: `T${place}`,
+    name: text,
+    percentage: text.endsWith('%') ? (text.slice(0, -1) as DecimalText) : null,
+    fixed: text.endsWith('%') ? null : (text as DecimalText),
+    ...(places !== undefined && {
+      line_ids: places.split('+').map((each) => lineId(Number(each))),
+    }),
+  };
+};
 
 function creditsOf(text: string): PayingCredits {
   const parts = words(text);

@@ -62,6 +62,7 @@ const anyItem = (
         kind === 'usage' || months === 3
           ? fc.constant(months)
           : fc.constantFrom(months, months, months, 3),
+      isInclusive: fc.constantFrom(false, false, true),
     }),
   );
 
@@ -212,6 +213,7 @@ const anyLifeOf = (
       )
       .map((all) => all.flatMap((each) => each ?? [])),
     rates: fc.array(anyRate(digits), { maxLength: 2 }),
+    isExempt: fc.constantFrom(false, false, false, false, false, true),
     wallets: fc.array(
       fc.record({
         units: fc.integer({ min: 1, max: 300 }).map((parts) => parts * 10 ** digits),

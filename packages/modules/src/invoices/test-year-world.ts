@@ -104,7 +104,10 @@ export class YearWorld {
 
   async #sell(): Promise<void> {
     const { items, months, anchor, prorates, free, rates } = this.#life;
-    await this.#call('POST /customers', { name: 'Eve', external_id: 'eve' });
+    await this.#call('POST /customers', {
+      ...{ name: 'Eve', external_id: 'eve' },
+      ...(this.#life.isExempt ? { tax_exemption: { number: 'EX-1' } } : {}),
+    });
     for (const [place, rate] of rates.entries()) await this.#tax(rate, place);
     this.#planId = await this.#call('POST /plans', { name: 'Year' });
     const priceIds = new Map<string, string>();
@@ -157,7 +160,7 @@ export class YearWorld {
     await this.#call('POST /taxes/associations', { tax_rate_code, ...owner });
   }
 
-  async #price({ name, kind, price, months }: BilledItem) {
+  async #price({ name, kind, price, months, isInclusive }: BilledItem) {
     const meterId =
       kind === 'usage'
         ? await this.#call('POST /meters', {
@@ -172,6 +175,7 @@ export class YearWorld {
       invoice_cadence: kind === 'advance' ? 'ADVANCE' : 'ARREAR',
       start_date: '2020-01-01T00:00:00Z',
       ...(meterId === null ? {} : { meter_id: meterId }),
+      ...(isInclusive ? { tax_behavior: 'inclusive' } : {}),
       ...termsOf(price),
     });
     return { priceId, meterId };
@@ -374,6 +378,7 @@ const shownLine = (line: InvoiceLine): ShownLine => ({
   invoice_discount: line.invoice_discount,
   credits: line.credits,
   tax: line.tax,
+  included_tax: line.included_tax ?? '0',
 });
 
 const shownBill = (state: Invoice): ShownBill => ({
@@ -384,5 +389,6 @@ const shownBill = (state: Invoice): ShownBill => ({
   total_discount: state.total_discount,
   total_credits: state.total_credits,
   total_tax: state.total_tax,
+  is_exempt: state.tax_exemption !== null,
   total: state.total,
 });

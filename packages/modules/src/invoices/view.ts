@@ -1,4 +1,5 @@
 import { existing, type RecordStamps } from '@counterfoil/kernel';
+import { includedTaxOf, taxOf } from './amounts.ts';
 import type { AppliedCoupon, AppliedTax, InvoiceLine } from './events.ts';
 import { amountsOf, type Invoice, type InvoiceState, paymentStatusOf } from './invoice.ts';
 import type {
@@ -20,8 +21,8 @@ const stampsOf = (invoice: RecordStamps) => ({
 
 /** A line of an invoice as the API shows it. */
 export function invoiceLineView(invoice: Invoice, line: InvoiceLine): InvoiceLineResource {
-  const { id, kind, free_quantity, credits, tax, commitment, rules: _rules, ...rest } = line;
-  const { line_discount, invoice_discount, ...shown } = rest;
+  const { id, kind, free_quantity, credits, commitment, rules: _rules, ...rest } = line;
+  const { line_discount, invoice_discount, tax: _tax, included_tax: _in, ...shown } = rest;
   return {
     id,
     ...stampsOf(invoice),
@@ -35,7 +36,8 @@ export function invoiceLineView(invoice: Invoice, line: InvoiceLine): InvoiceLin
     line_item_discount: line_discount,
     invoice_level_discount: invoice_discount,
     prepaid_credits_applied: credits,
-    tax_amount: tax,
+    tax_behavior: line.tax_behavior ?? 'exclusive',
+    tax_amount: taxOf(line),
     commitment_info: commitment && {
       amount: commitment.amount,
       quantity: commitment.quantity,
@@ -86,6 +88,7 @@ function appliedTaxView(invoice: Invoice, tax: AppliedTax): AppliedTaxResource {
     currency: invoice.currency,
     taxable_amount: tax.taxable_amount,
     tax_amount: tax.tax_amount,
+    included_amount: tax.included_amount ?? '0',
     applied_at: invoice.last_computed_at ?? invoice.created_at,
     idempotency_key: null,
     metadata: {},
@@ -115,6 +118,7 @@ export function invoiceView(state: InvoiceState): InvoiceResource {
     total_discount: invoice.total_discount,
     total_prepaid_credits_applied: invoice.total_credits,
     total_tax: invoice.total_tax,
+    total_included_tax: includedTaxOf(invoice),
     total: invoice.total,
     ...amountsOf(invoice),
     billing_period: invoice.billing_period,

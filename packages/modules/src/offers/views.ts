@@ -35,6 +35,7 @@ export function priceView(record: PriceRecord | null): Price {
   const { amount, currency } = fields;
   return withoutNulls({
     ...fields,
+    tax_behavior: fields.tax_behavior ?? 'exclusive',
     tiers: tiersView(tiers),
     display_amount: displayAmount(firstAmount(amount, tiers), currency),
     price_unit_type: price_unit ? 'CUSTOM' : 'FIAT',

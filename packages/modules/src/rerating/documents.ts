@@ -1,7 +1,8 @@
 import { type ReactionContext, reaction } from '@counterfoil/engine/define';
 import { type DecimalText, decimal, existing, Problem, textOf } from '@counterfoil/kernel';
 import { correctByNote } from '../credit-notes/index.ts';
-import { draftCorrection, invoice } from '../invoices/index.ts';
+import { draftCorrection, type Invoice, invoice } from '../invoices/index.ts';
+import type { TaxBehavior } from '../taxes/index.ts';
 import {
   type Correction,
   documentsOf,
@@ -17,6 +18,9 @@ export const noteLinesOf = (corrections: readonly Correction[]) =>
   corrections
     .filter((each) => !isMore(each))
     .map(({ line_id, net }) => ({ line_id, amount: textOf(decimal(net).neg()) as DecimalText }));
+
+const behaviorOf = ({ lines }: Invoice, lineId: string): TaxBehavior =>
+  lines.find(({ id }) => id === lineId)?.tax_behavior ?? 'exclusive';
 
 /**
  * The documents that mend an invoice: a credit note for lines that cost less, an invoice for lines that cost more. A note that the invoice
@@ -46,7 +50,11 @@ async function documented(
   const more = corrections.filter(isMore);
   if (more.length > 0) {
     await draftCorrection(context, invoiceId, original, {
-      lines: more.map(({ net, ...line }) => ({ ...line, amount: net })),
+      lines: more.map(({ net, line_id, ...line }) => ({
+        ...line,
+        amount: net,
+        tax_behavior: behaviorOf(original, line_id),
+      })),
       memo,
     });
   }

@@ -1,7 +1,7 @@
 import type { RequestContext } from '@counterfoil/engine/define';
 import { decimal, textOf } from '@counterfoil/kernel';
 import { assertCorrectable } from '../credit-notes/index.ts';
-import { type InvoiceFigures, type UsageAt, usageAt } from '../invoices/index.ts';
+import { type InvoiceFigures, includedTaxOf, type UsageAt, usageAt } from '../invoices/index.ts';
 import { correctionsDocumented, noteLinesOf } from './documents.ts';
 import {
   applyRerate,
@@ -107,9 +107,14 @@ function shown(
 }
 
 /** Figures before prepaid credits: those are a means of payment. */
-const figuresView = ({ subtotal, total_discount, total_tax }: InvoiceFigures) => ({
+const figuresView = ({ subtotal, total_discount, total_tax, lines }: InvoiceFigures) => ({
   subtotal,
   total_discount,
   total_tax,
-  total: textOf(decimal(subtotal).minus(decimal(total_discount)).plus(decimal(total_tax))),
+  total: textOf(
+    decimal(subtotal)
+      .minus(decimal(total_discount))
+      .plus(decimal(total_tax))
+      .minus(decimal(includedTaxOf({ lines }))),
+  ),
 });

@@ -43,7 +43,9 @@ const figuresSchema = z
     subtotal: text('Sum of the lines'),
     total_discount: text('Sum of the discounts'),
     total_tax: text('Sum of the taxes'),
-    total: text('subtotal − total_discount + total_tax, before prepaid credits'),
+    total: text(
+      'subtotal − total_discount + total_tax less the tax that is in amounts, before prepaid credits',
+    ),
   })
   .meta({ id: 'RatedFigures', description: 'Figures of an invoice before prepaid credits' });
 
@@ -56,7 +58,7 @@ const ratedLineSchema = z
     amount_before: text('Amount as it was billed'),
     amount_after: text('Amount under the given prices'),
     net_difference: text('After discounts and before tax: what is after less what was before'),
-    tax_difference: text('Of its share of the taxes'),
+    tax_difference: text('Difference of the tax that comes on top of that'),
     corrected_before: text('Part of net_difference that earlier requests have mended'),
   })
   .meta({ id: 'RatedInvoiceLine', description: 'A line as it was billed, and rated again' });

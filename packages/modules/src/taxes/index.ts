@@ -12,6 +12,7 @@ export {
   taxEntitySchema,
   updateAssociationSchema,
 } from './association-schema.ts';
+export { type TaxBehavior, taxBehaviorSchema } from './behavior.ts';
 export { type TaxExemption, taxExemptionInput, taxExemptionSchema } from './exemption.ts';
 export {
   type BroughtAssociation,

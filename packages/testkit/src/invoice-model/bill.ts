@@ -8,13 +8,18 @@ export interface PlainLine extends Pick<ShownLine, 'kind' | 'name' | 'from' | 't
   readonly period: number;
   /** True for what is given back net of the discounts of its own invoice. */
   readonly isNet: boolean;
+  /** True where tax is in the amount. */
+  readonly isInclusive: boolean;
 }
 
 /** A line with all its figures. */
 export interface FullLine extends PlainLine {
   readonly off: bigint;
   readonly shared: bigint;
+  /** On top of the amount. */
   readonly tax: bigint;
+  /** In the amount. */
+  readonly within: bigint;
   paid: bigint;
 }
 
@@ -100,37 +105,72 @@ export function billed(
     });
     if (shares.some((share) => share !== 0n)) counted.add(discount);
   }
-  const charged = total(nets.map(above));
-  const back = total(nets) - charged;
-  let [taxUp, taxDown] = [0n, 0n];
-  for (const rate of rates) {
-    if ('units' in rate) taxUp += charged + back > 0n ? BigInt(rate.units) : 0n;
-    else {
-      taxUp += part(charged, rate.percent);
-      taxDown += part(back, rate.percent);
-    }
-  }
-  const taxes = spread(taxUp, taxDown, nets);
+  const taxes = taxesOnTop(lines, nets, rates);
+  const within = taxesWithin(lines, nets, rates);
   const full = lines.map((line, place) => ({
     ...line,
     off: offs[place] ?? 0n,
     shared: (before[place] ?? 0n) - (nets[place] ?? 0n),
     tax: taxes[place] ?? 0n,
+    within: within[place] ?? 0n,
     paid: 0n,
   }));
   return { lines: full, counted };
+}
+
+/** Percentages of what has no tax in it, and amounts where anything is taxable: those are for whatever has no tax in it, if something has not. */
+function taxesOnTop(
+  lines: readonly PlainLine[],
+  nets: readonly bigint[],
+  rates: readonly BilledRate[],
+): readonly bigint[] {
+  const bare = nets.map((net, place) => (lines[place]?.isInclusive ? 0n : net));
+  const charged = total(bare.map(above));
+  const back = total(bare) - charged;
+  let [up, down] = [0n, 0n];
+  for (const rate of rates) {
+    if ('units' in rate) up += total(nets) > 0n ? BigInt(rate.units) : 0n;
+    else {
+      up += part(charged, rate.percent);
+      down += part(back, rate.percent);
+    }
+  }
+  const ups = spread(up, 0n, charged > 0n ? bare : nets);
+  const downs = spread(0n, down, bare);
+  return nets.map((_, place) => (ups[place] ?? 0n) + (downs[place] ?? 0n));
+}
+
+/** All percentages at once out of what has tax in it: p of a hundred and p. */
+function taxesWithin(
+  lines: readonly PlainLine[],
+  nets: readonly bigint[],
+  rates: readonly BilledRate[],
+): readonly bigint[] {
+  const full = nets.map((net, place) => (lines[place]?.isInclusive ? net : 0n));
+  // Percentages have three digits at most.
+  const thousandths = total(
+    rates.map((rate) => {
+      if (!('percent' in rate)) return 0n;
+      const { upper, lower } = fraction(rate.percent);
+      return (upper * 1000n) / lower;
+    }),
+  );
+  const out = (units: bigint): bigint =>
+    rounded({ upper: units * thousandths, lower: 100_000n + thousandths });
+  const charged = total(full.map(above));
+  return spread(out(charged), out(total(full) - charged), full);
 }
 
 export const netOf = ({ units, off, shared }: FullLine): bigint => units - off - shared;
 
 /** Lets a wallet with so many units pay what it may; tells how much that was. */
 export function pay(lines: readonly FullLine[], units: bigint, pays: BilledWallet['pays']): bigint {
-  const open = total(lines.map((line) => netOf(line) - line.paid));
+  const open = total(lines.map((line) => netOf(line) - line.within - line.paid));
   let left = least(units, above(open));
   const has = left;
   for (const line of lines) {
     if (pays === 'USAGE' && line.kind !== 'usage' && line.kind !== 'late_usage') continue;
-    const taken = least(left, above(netOf(line) - line.paid));
+    const taken = least(left, above(netOf(line) - line.within - line.paid));
     line.paid += taken;
     left -= taken;
   }

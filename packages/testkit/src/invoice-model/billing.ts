@@ -139,7 +139,8 @@ export class Billing {
       this.#show(reason, null, billed(plain, [], []).lines);
       return;
     }
-    const { lines, counted } = billed(plain, this.#discounts(), this.#life.rates);
+    const { rates, isExempt } = this.#life;
+    const { lines, counted } = billed(plain, this.#discounts(), isExempt ? [] : rates);
     for (const discount of counted) if (discount.counts === 'once') this.#used.add(discount);
     for (const wallet of this.#wallets) wallet.units -= pay(lines, wallet.units, wallet.pays);
     for (const [place, charge] of charges.entries()) {
@@ -156,7 +157,7 @@ export class Billing {
       settled?.billed.set(piece, { units, quantity });
       return {
         ...{ kind: 'usage', name: piece.item.name, ...span, period, isNet: false },
-        ...{ quantity: shown(quantity), units },
+        ...{ quantity: shown(quantity), units, isInclusive: piece.item.isInclusive },
       };
     });
   }
@@ -184,7 +185,7 @@ export class Billing {
         known.set(piece, now);
         return {
           ...{ kind: 'late_usage' as const, name: piece.item.name, ...span, period, isNet: false },
-          ...{ quantity: shown(quantity), units },
+          ...{ quantity: shown(quantity), units, isInclusive: piece.item.isInclusive },
         };
       }),
     );
@@ -218,12 +219,13 @@ export class Billing {
         ...{ kind: line.kind, name: line.name, from: line.from, to: line.to },
         ...{ quantity: line.quantity, amount: text(line.units) },
         ...{ line_discount: text(line.off), invoice_discount: text(line.shared) },
-        ...{ credits: text(line.paid), tax: text(line.tax) },
+        ...{ credits: text(line.paid), tax: text(line.tax), included_tax: text(line.within) },
       })),
       subtotal: text(sumOf(lines, ({ units }) => units)),
       total_discount: text(sumOf(lines, ({ off, shared }) => off + shared)),
       total_credits: text(sumOf(lines, ({ paid }) => paid)),
-      total_tax: text(sumOf(lines, ({ tax }) => tax)),
+      total_tax: text(sumOf(lines, ({ tax, within }) => tax + within)),
+      is_exempt: this.#life.isExempt && this.#life.rates.length > 0,
       total: text(worth > 0n ? worth : 0n),
     });
   }
@@ -238,7 +240,7 @@ const fixedLine = (
   period: number,
 ): PlainLine => ({
   ...{ kind: 'fixed', name: piece.item.name, ...span, period, isNet: false },
-  ...{ quantity: String(quantity), units },
+  ...{ quantity: String(quantity), units, isInclusive: piece.item.isInclusive },
 });
 
 const creditLine = (
@@ -246,5 +248,5 @@ const creditLine = (
   period: number,
 ): PlainLine => ({
   ...{ kind: 'credit', name: piece.item.name, ...span, period, isNet },
-  ...{ quantity: '1', units: -units },
+  ...{ quantity: '1', units: -units, isInclusive: piece.item.isInclusive },
 });

@@ -30,6 +30,8 @@ export interface BilledItem {
   readonly kind: 'advance' | 'arrear' | 'usage';
   readonly price: BilledPrice;
   readonly quantity: number;
+  /** True where its price has the taxes in it. */
+  readonly isInclusive: boolean;
   /** Months that its price is for: as many as the subscription's periods have, or more. */
   readonly months: number;
 }
@@ -93,6 +95,8 @@ export interface BilledLife {
   readonly free: readonly FreeUse[];
   readonly discounts: readonly BilledDiscount[];
   readonly rates: readonly BilledRate[];
+  /** True for a customer of whom no tax is taken. */
+  readonly isExempt: boolean;
   /** In the order in which they are drawn. */
   readonly wallets: readonly BilledWallet[];
   /** In their order. */
@@ -112,7 +116,10 @@ export interface ShownLine {
   readonly line_discount: string;
   readonly invoice_discount: string;
   readonly credits: string;
+  /** On top of the amount. */
   readonly tax: string;
+  /** In the amount. */
+  readonly included_tax: string;
 }
 
 /** An invoice as it must be. */
@@ -129,5 +136,7 @@ export interface ShownBill {
   readonly total_discount: string;
   readonly total_credits: string;
   readonly total_tax: string;
+  /** True where taxes were left out because the customer is exempt. */
+  readonly is_exempt: boolean;
   readonly total: string;
 }

@@ -39,7 +39,8 @@ export interface Texts {
   readonly discounts: string;
   readonly credits: string;
   readonly taxes: string;
-  readonly taxOn: (name: string, rate: string | null, base: string) => string;
+  readonly taxOn: (name: string, rate: string | null, base: string | null) => string;
+  readonly taxWithin: (tax: string) => string;
   readonly taxExempt: (number: string, reason: string | null) => string;
   readonly total: string;
   readonly adjustments: string;
@@ -99,7 +100,9 @@ const english: Texts = {
   discounts: 'Discounts',
   credits: 'Prepaid credits',
   taxes: 'Taxes',
-  taxOn: (name, rate, base) => `${name}${rate === null ? '' : ` ${rate}`} on ${base}`,
+  taxOn: (name, rate, base) =>
+    `${name}${rate === null ? '' : ` ${rate}`}${base === null ? '' : ` on ${base}`}`,
+  taxWithin: (tax) => `Included: ${tax}`,
   taxExempt: (number, reason) =>
     `No tax is charged: exempt under number ${number}${reason === null ? '' : ` (${reason})`}.`,
   total: 'Total',
@@ -173,7 +176,9 @@ const german: Texts = {
   discounts: 'Rabatte',
   credits: 'Vorausbezahltes Guthaben',
   taxes: 'Steuern',
-  taxOn: (name, rate, base) => `${name}${rate === null ? '' : ` ${rate}`} auf ${base}`,
+  taxOn: (name, rate, base) =>
+    `${name}${rate === null ? '' : ` ${rate}`}${base === null ? '' : ` auf ${base}`}`,
+  taxWithin: (tax) => `Enthalten: ${tax}`,
   taxExempt: (number, reason) =>
     `Es wird keine Steuer berechnet: befreit unter Nummer ${number}${reason === null ? '' : ` (${reason})`}.`,
   total: 'Gesamtbetrag',
@@ -246,7 +251,9 @@ const french: Texts = {
   discounts: 'Remises',
   credits: 'Crédits prépayés',
   taxes: 'Taxes',
-  taxOn: (name, rate, base) => `${name}${rate === null ? '' : ` ${rate}`} sur ${base}`,
+  taxOn: (name, rate, base) =>
+    `${name}${rate === null ? '' : ` ${rate}`}${base === null ? '' : ` sur ${base}`}`,
+  taxWithin: (tax) => `Dont ${tax}`,
   taxExempt: (number, reason) =>
     `Aucune taxe n’est facturée : exonération sous le numéro ${number}${reason === null ? '' : ` (${reason})`}.`,
   total: 'Total',

@@ -142,6 +142,7 @@ export const rulesOf = ({ lines }: Pick<InvoiceFigures, 'lines'>): RulesVersion 
 const rateOf = ({
   taxable_amount: _taxable,
   tax_amount: _tax,
+  included_amount: _included,
   ...rate
 }: InvoiceFigures['taxes'][number]): Taxation['taxes'][number] => rate;
 

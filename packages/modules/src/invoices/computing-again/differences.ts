@@ -84,6 +84,7 @@ const figuresIn = (line: InvoiceLine): Figures => ({
   invoice_discount: line.invoice_discount,
   credits: line.credits,
   tax: line.tax,
+  included_tax: line.included_tax ?? '0',
 });
 
 /** The figures of the whole by their names, those of each coupon and tax among them. */

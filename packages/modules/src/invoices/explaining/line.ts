@@ -5,7 +5,7 @@ import {
   lineItemView,
   type Settled,
 } from '../../subscriptions/index.ts';
-import { netOf } from '../amounts.ts';
+import { netOf, taxOf } from '../amounts.ts';
 import type { InvoiceLine } from '../events.ts';
 import { chargeOf } from '../lines/charge-of.ts';
 import type { LineOrigin } from '../lines/parts.ts';
@@ -53,7 +53,8 @@ export function explainedLine(
     invoice_level_discount: line.invoice_discount,
     net_amount: textOf(netOf(line)),
     prepaid_credits_applied: line.credits,
-    tax_amount: line.tax,
+    tax_behavior: line.tax_behavior ?? 'exclusive',
+    tax_amount: taxOf(line),
   };
 }
 

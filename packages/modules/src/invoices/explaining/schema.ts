@@ -2,7 +2,7 @@ import { pageShape } from '@counterfoil/engine/define';
 import { z } from 'zod';
 import { priceSchema } from '../../offers/index.ts';
 import { quoteSchema } from '../../pricing/index.ts';
-import { taxExemptionSchema } from '../../taxes/index.ts';
+import { taxBehaviorSchema, taxExemptionSchema } from '../../taxes/index.ts';
 import { listKeySchema } from '../../usage/index.ts';
 import { invoiceStatusSchema, lineKindSchema } from '../values.ts';
 
@@ -209,6 +209,9 @@ const lineSchema = z
     invoice_level_discount: text('Its share of what coupons of the whole take off'),
     net_amount: text('amount − line_item_discount − invoice_level_discount'),
     prepaid_credits_applied: text('Its share of prepaid credits'),
+    tax_behavior: taxBehaviorSchema.meta({
+      description: 'Whether its tax is in the amount (`inclusive`), or comes on top (`exclusive`)',
+    }),
     tax_amount: text('Its share of the taxes, by largest remainder'),
   })
   .meta({ id: 'ExplainedInvoiceLine' });
@@ -241,10 +244,17 @@ const taxSchema = z
     tax_rate_id: text('Id of the rate'),
     code: text('Code of the rate'),
     name: text('Name of the rate'),
-    percentage: textOrNull('Percentage that it adds'),
-    fixed: textOrNull('Amount that it adds'),
-    taxable_amount: text('Lines less their discounts'),
-    tax_amount: text('What it adds, rounded once'),
+    percentage: textOrNull('Percentage of what is taxable; null: it is an amount'),
+    fixed: textOrNull('Amount; null: it is a percentage'),
+    taxable_amount: text('Lines less their discounts, and less the tax that is in them'),
+    tax_amount: text(
+      'What it comes to, rounded once for what it is on top of, and once for what it is in',
+    ),
+    included_amount: text('The part of it that is in the amounts of lines'),
+    line_item_ids: z
+      .array(z.string())
+      .nullable()
+      .meta({ description: 'The lines that it is for; null: all' }),
   })
   .meta({ id: 'ExplainedTax' });
 

@@ -1,5 +1,12 @@
 import { decimal, textOf } from '@counterfoil/kernel';
-import { type Bill, figuresOf, type PayingCredits, withCredits } from '../amounts.ts';
+import {
+  type Bill,
+  figuresOf,
+  includedTaxOf,
+  type PayingCredits,
+  taxOf,
+  withCredits,
+} from '../amounts.ts';
 import type { ComputedAgain } from '../computing-again/again.ts';
 import type { InvoiceFigures } from '../events.ts';
 import { amountsOf, type Invoice } from '../invoice.ts';
@@ -83,14 +90,16 @@ export function creditsView(
 }
 
 export const taxesView = ({ taxes }: Invoice): InvoiceExplanation['taxes'] =>
-  taxes.map(({ tax_rate_id, code, name, percentage, fixed, taxable_amount, tax_amount }) => ({
-    tax_rate_id,
-    code,
-    name,
-    percentage,
-    fixed,
-    taxable_amount,
-    tax_amount,
+  taxes.map((tax) => ({
+    tax_rate_id: tax.tax_rate_id,
+    code: tax.code,
+    name: tax.name,
+    percentage: tax.percentage,
+    fixed: tax.fixed,
+    taxable_amount: tax.taxable_amount,
+    tax_amount: tax.tax_amount,
+    included_amount: tax.included_amount ?? '0',
+    line_item_ids: tax.line_ids === undefined ? null : [...tax.line_ids],
   }));
 
 const negated = (amount: string): string => textOf(decimal(amount).neg());
@@ -98,8 +107,9 @@ const negated = (amount: string): string => textOf(decimal(amount).neg());
 /** The sums of the whole, each with its terms. */
 export function sumsView(invoice: Invoice, current: Invoice): InvoiceExplanation['sums'] {
   const { lines, subtotal, total_discount, total_credits, total_tax, total } = invoice;
-  const ofLines = (figure: 'amount' | 'credits' | 'tax') =>
+  const ofLines = (figure: 'amount' | 'credits') =>
     lines.map((line) => ({ name: line.id as string, amount: line[figure] }));
+  const included = includedTaxOf(invoice);
   const { adjustment_amount, amount_due } = amountsOf(current);
   return [
     { figure: 'subtotal', terms: ofLines('amount'), amount: subtotal },
@@ -114,7 +124,11 @@ export function sumsView(invoice: Invoice, current: Invoice): InvoiceExplanation
       amount: total_discount,
     },
     { figure: 'total_prepaid_credits_applied', terms: ofLines('credits'), amount: total_credits },
-    { figure: 'total_tax', terms: ofLines('tax'), amount: total_tax },
+    {
+      figure: 'total_tax',
+      terms: lines.map((line) => ({ name: line.id as string, amount: taxOf(line) })),
+      amount: total_tax,
+    },
     {
       figure: 'total',
       terms: [
@@ -122,6 +136,7 @@ export function sumsView(invoice: Invoice, current: Invoice): InvoiceExplanation
         { name: 'total_discount', amount: negated(total_discount) },
         { name: 'total_prepaid_credits_applied', amount: negated(total_credits) },
         { name: 'total_tax', amount: total_tax },
+        ...(included === '0' ? [] : [{ name: 'total_included_tax', amount: negated(included) }]),
       ],
       amount: total,
     },

@@ -1,5 +1,6 @@
 import type { WorkContext } from '@counterfoil/engine/define';
 import type { DecimalText, InvoiceId } from '@counterfoil/kernel';
+import type { TaxBehavior } from '../../taxes/index.ts';
 import { figuresOf } from '../amounts.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
@@ -9,8 +10,9 @@ import { appliedTaxId, billOfGiven, givenLineId } from './bill.ts';
 export interface CorrectedLine {
   readonly display_name: string;
   readonly price_type: 'FIXED' | 'USAGE';
-  /** Money: before tax. */
+  /** Money; without tax, unless that is in it. */
   readonly amount: DecimalText;
+  readonly tax_behavior: TaxBehavior;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function draftCorrection(
     coupons: [],
     taxes: original.taxes
       .filter(({ percentage }) => percentage !== null)
-      .map(({ taxable_amount: _taxable, tax_amount: _tax, ...rate }) => ({
+      .map(({ taxable_amount: _taxable, tax_amount: _tax, included_amount: _in, ...rate }) => ({
         ...rate,
         id: appliedTaxId(id, rate.tax_rate_id),
       })),
@@ -81,10 +83,11 @@ const draftOf = (
 const givenLine = (
   invoiceId: InvoiceId,
   index: number,
-  { display_name, price_type, amount }: CorrectedLine,
+  { display_name, price_type, amount, tax_behavior }: CorrectedLine,
 ): GivenBill['lines'][number] => ({
   id: givenLineId(invoiceId, index),
   ...{ kind: 'given', price_type, display_name, amount },
+  ...(tax_behavior === 'inclusive' && { tax_behavior }),
   ...{ subscription_id: null, subscription_line_item_id: null },
   ...{ entity_type: null, entity_id: null, plan_display_name: null },
   ...{ price_id: null, price_unit: null, price_unit_id: null, price_unit_amount: null },

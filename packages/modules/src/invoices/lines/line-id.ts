@@ -13,6 +13,7 @@ export function unnamed(line: InvoiceLine): UnnamedLine {
     invoice_discount: _whole,
     credits: _credits,
     tax: _tax,
+    included_tax: _included,
     ...rest
   } = line;
   return rest;

@@ -142,13 +142,17 @@ const overageLine = (
   },
 });
 
-/** The rest of a commitment is a shortfall of usage, so credits for usage may pay it; it is under no price. */
+/**
+ * The rest of a commitment is a shortfall of usage, so credits for usage may pay it. It is under no price: tax is in it where it is in all prices
+ * of the usage that is committed to.
+ */
 const trueUpLine = (
   settled: BilledSettlement,
   { held, rated }: NonNullable<RatedSettlement['commitment']>,
   amount: DecimalText,
 ): UnnamedLine => ({
   ...ofNoLine(settled, held.span),
+  ...(isAllInclusive(settled) && { tax_behavior: 'inclusive' }),
   kind: 'true_up',
   price_type: 'USAGE',
   display_name: 'Commitment true-up',
@@ -161,6 +165,9 @@ const trueUpLine = (
     commitment_utilized: rated.utilized,
   },
 });
+
+const isAllInclusive = ({ rated: { stretches } }: BilledSettlement): boolean =>
+  stretches.length > 0 && stretches.every(({ line }) => line.price.tax_behavior === 'inclusive');
 
 /** The quantity that an amount is for, as much of the whole as its cost is; a quotient that does not end has 15 digits (D53). */
 const partOf = ({ quantity, amount }: Billed, part: DecimalText): DecimalText =>
@@ -203,8 +210,13 @@ function commonOf(settled: Placed, line: LineData | null, span: Span) {
     price_unit: price.price_unit?.code ?? null,
     price_unit_id: price.price_unit?.id ?? null,
     display_name,
+    ...behaviorOf(price),
   };
 }
+
+/** Whether tax is in the amounts of a price, as lines have it. */
+const behaviorOf = ({ tax_behavior }: LineData['price']) =>
+  tax_behavior === 'inclusive' ? { tax_behavior } : {};
 
 const ofNoLine = ({ subscription_id }: Placed, { start, end }: Span) => ({
   subscription_id,

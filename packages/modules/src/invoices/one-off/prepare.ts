@@ -194,6 +194,7 @@ const lineOf = (
   quantity: line.quantity,
   free_quantity: line.adjusted_entitlement_quantity ?? null,
   amount: line.amount,
+  ...(line.tax_behavior === 'inclusive' && { tax_behavior: 'inclusive' as const }),
   period_start: line.period_start ?? null,
   period_end: line.period_end ?? null,
   commitment: null,

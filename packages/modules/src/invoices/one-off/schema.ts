@@ -13,7 +13,7 @@ import {
   zero,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { taxRateOverridesSchema } from '../../taxes/index.ts';
+import { taxBehaviorSchema, taxRateOverridesSchema } from '../../taxes/index.ts';
 import { billingReasonSchema } from '../values.ts';
 
 /** Lines, and coupons, of one invoice that a request gives at most. */
@@ -44,6 +44,9 @@ const givenLineSchema = z
     display_name: nameSchema,
     amount: amountSchema,
     quantity: nonNegativeDecimalSchema(decimalPlaces.quantity),
+    tax_behavior: taxBehaviorSchema.nullish().meta({
+      description: 'Whether tax is in the amount (`inclusive`) or comes on top; default: exclusive',
+    }),
     price_type: z.enum(['FIXED', 'USAGE']).nullish().meta({ description: 'Default: FIXED' }),
     price_id: idSchema,
     price_unit: nameSchema,

@@ -1,8 +1,12 @@
-import { type DecimalText, decimal, textOf, zero } from '@counterfoil/kernel';
+import { type DecimalText, decimal, textOf, zero, zeroText } from '@counterfoil/kernel';
 import type { InvoiceEventData } from '../events.ts';
 
 /** A part of a line that is credited: by a credit note, or because a settlement gives it back. */
 export type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
+
+/** All tax of a credited line: on top of its amount, and in it. */
+export const noteTaxOf = ({ tax, included_tax = zeroText }: NoteLine): DecimalText =>
+  sum([tax, included_tax]);
 
 /** The sum of amounts. */
 export const sum = (amounts: readonly DecimalText[]): DecimalText =>
@@ -12,7 +16,7 @@ export const sum = (amounts: readonly DecimalText[]): DecimalText =>
 export const difference = (one: DecimalText, other: DecimalText): DecimalText =>
   textOf(decimal(one).minus(decimal(other)));
 
-/** The total of a note: the amounts of its lines and their tax. */
+/** The total of a note: the amounts of its lines, and the tax that comes on top of them. */
 export const totalOf = ({ lines }: { readonly lines: readonly NoteLine[] }): DecimalText =>
   sum(lines.flatMap(({ amount, tax }) => [amount, tax]));
 

@@ -1,4 +1,5 @@
 import {
+  type Decimal,
   type DecimalText,
   decimal,
   digitsFault,
@@ -14,7 +15,7 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import { netOf } from '../amounts.ts';
+import { includedIn, netOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import type { InvoiceEventData, InvoiceLine, TakenCredits } from '../events.ts';
 import {
@@ -30,7 +31,7 @@ import { moneyOn, type PaymentPart } from './payments.ts';
 
 export { type NoteLine, totalOf } from './credited.ts';
 
-/** A credit note as it is asked for: what of which lines, before tax and after discounts (D59). */
+/** A credit note as it is asked for: what of which lines after discounts, before tax (D59) or with it, as the amount of the line is. */
 export interface AskedNote {
   readonly credit_note_id: string;
   readonly lines: readonly { readonly line_id: string; readonly amount: DecimalText }[];
@@ -171,14 +172,20 @@ export function noteLine(
     const most = textOf(left.cmp(zero) > 0 ? left : zero);
     throw invalidField(
       `${at}/amount`,
-      `must be at most ${most}, which is left of the line after discounts and before tax`,
+      `must be at most ${most}, which is left of the line after discounts and ${taxPlace(line)}`,
     );
   }
   const after = textOf(decimal(credited).plus(decimal(amount)));
+  const { currency } = invoice;
+  const included = difference(
+    partUpTo(line, includedIn(line), after, currency),
+    sum(own.map(({ included_tax = zeroText }) => included_tax)),
+  );
   return {
     line_id: line.id,
     amount,
     tax: difference(taxUpTo(invoice, line, after), sum(own.map(({ tax }) => tax))),
+    ...(included !== zeroText && { included_tax: included }),
     credits: difference(creditsUpTo(invoice, line, after), sum(own.map(({ credits }) => credits))),
   };
 }
@@ -193,7 +200,7 @@ function creditedOf(
   return [...credited, ...before].filter(({ line_id }) => line_id === lineId);
 }
 
-/** The part of a line that nobody has credited yet, after discounts and before tax. */
+/** The part of a line that nobody has credited yet, after discounts and without the tax that comes on top of it. */
 export const leftOf = (
   invoice: Invoice,
   line: InvoiceLine,
@@ -206,10 +213,22 @@ export const leftOf = (
     ),
   );
 
-/** The tax of a line that goes with a part of its net amount: all of it with the whole, so that notes add up to it. */
-function taxUpTo({ currency }: Invoice, line: InvoiceLine, part: DecimalText): DecimalText {
+const taxPlace = ({ tax_behavior }: InvoiceLine): string =>
+  tax_behavior === 'inclusive' ? 'with the tax in it' : 'before tax';
+
+/** The tax on top of a line that goes with a part of its net amount. */
+const taxUpTo = ({ currency }: Invoice, line: InvoiceLine, part: DecimalText): DecimalText =>
+  partUpTo(line, decimal(line.tax), part, currency);
+
+/** The part of a tax of a line that goes with a part of its net amount: all of it with the whole, so that notes add up to it. */
+function partUpTo(
+  line: InvoiceLine,
+  tax: Decimal,
+  part: DecimalText,
+  currency: Invoice['currency'],
+): DecimalText {
   const [share, whole] = asIntegers(decimal(part), netOf(line));
-  return whole === 0n ? zeroText : shareOf(decimal(line.tax), share, whole, currency);
+  return whole === 0n ? zeroText : shareOf(tax, share, whole, currency);
 }
 
 /** The prepaid credits of a line that go back with a part of it and its tax: what money has paid goes back first. */

@@ -54,6 +54,7 @@ export function priceDraft(
     billing_period_count: request.billing_period_count ?? 1,
     billing_cadence: request.billing_cadence ?? 'RECURRING',
     invoice_cadence,
+    ...(request.tax_behavior === 'inclusive' && { tax_behavior: 'inclusive' }),
     meter_id: (request.meter_id ?? null) as MeterId | null,
     min_quantity: request.min_quantity ?? null,
     trial_period_days: (request.trial_period_days ?? request.trial_period) || null,

@@ -9,6 +9,7 @@ import {
   type Stamped,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { taxBehaviorSchema } from '../../taxes/index.ts';
 import { ownerData } from '../owner.ts';
 import { changedRecord, createdRecord, type Kept } from '../records.ts';
 import {
@@ -76,6 +77,8 @@ export const priceData = z.object({
   billing_period_count: z.number().int(),
   billing_cadence: billingCadenceSchema,
   invoice_cadence: invoiceCadenceSchema,
+  /** Whether tax is in its amounts; absent: it comes on top of them. */
+  tax_behavior: taxBehaviorSchema.exactOptional(),
   meter_id: referenceSchema('meter').nullable(),
   min_quantity: z.string().nullable(),
   trial_period_days: z.number().int().nullable(),

@@ -26,6 +26,7 @@ import { groupSchema } from '../../groups/index.ts';
 import { meterSchema } from '../../meters/index.ts';
 import { maximumTiers } from '../../pricing/index.ts';
 import { priceUnitSchema } from '../../pricing-units/index.ts';
+import { taxBehaviorSchema } from '../../taxes/index.ts';
 import { offerBriefSchema } from '../owner.ts';
 
 /** The values of the fields of a price (specification §2.3; D1). */
@@ -109,6 +110,9 @@ const createPriceObject = z.object({
     description: 'Default: RECURRING. ONETIME only beside a billing_period of ONETIME',
   }),
   invoice_cadence: invoiceCadenceSchema,
+  tax_behavior: taxBehaviorSchema.nullish().meta({
+    description: 'Whether tax is in the amounts (`inclusive`) or comes on top; default: exclusive',
+  }),
   currency: currencySchema,
   price_unit_type: priceUnitTypeSchema.default('FIAT'),
   price_unit_config: priceUnitConfigSchema.nullish(),
@@ -293,6 +297,9 @@ export const priceSchema = z
     billing_period: billingPeriodSchema,
     billing_period_count: z.number().int(),
     invoice_cadence: invoiceCadenceSchema,
+    tax_behavior: taxBehaviorSchema.meta({
+      description: 'Whether tax is in the amounts (`inclusive`), or comes on top (`exclusive`)',
+    }),
     currency: z.string(),
     amount: z.string().optional().meta({ description: 'Absent when the price has tiers' }),
     display_amount: z.string(),
