@@ -97,7 +97,7 @@ export const lineData = z.object({
   free_quantity: figure.nullable(),
   /** Before discounts; negative for what is given back. */
   amount: figure,
-  /** Whether tax is in the amount; absent: it comes on top of it. */
+  /** The place of its tax: in the amount, or on top of it, which is what none says. */
   tax_behavior: taxBehaviorSchema.exactOptional(),
   period_start: instant.nullable(),
   period_end: instant.nullable(),

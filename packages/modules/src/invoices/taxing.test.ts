@@ -23,7 +23,7 @@ const shown = (given: TestBill) => {
   };
 };
 
-/** What is billed, what it comes to, the taxes, and those of the lines (docs/concepts/billing.md). */
+/** Bills, and their totals, taxes, and those of the lines (docs/concepts/billing.md). */
 const examples: readonly (readonly [TestBill, string, string, string])[] = [
   [
     { lines: 'F119', taxes: '19%' },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
 
-/** Whether tax comes on top of a price, or is in it. */
+/** The place of the tax of a price: on top of it, or in it. */
 export const taxBehaviorSchema = z.enum(['exclusive', 'inclusive']).meta({ id: 'TaxBehavior' });
 export type TaxBehavior = z.output<typeof taxBehaviorSchema>;

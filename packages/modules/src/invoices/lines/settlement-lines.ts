@@ -214,7 +214,7 @@ function commonOf(settled: Placed, line: LineData | null, span: Span) {
   };
 }
 
-/** Whether tax is in the amounts of a price, as lines have it. */
+/** The place of the tax of a price, as lines have it. */
 const behaviorOf = ({ tax_behavior }: LineData['price']) =>
   tax_behavior === 'inclusive' ? { tax_behavior } : {};
 

@@ -77,7 +77,7 @@ export const priceData = z.object({
   billing_period_count: z.number().int(),
   billing_cadence: billingCadenceSchema,
   invoice_cadence: invoiceCadenceSchema,
-  /** Whether tax is in its amounts; absent: it comes on top of them. */
+  /** The place of its tax: in its amounts, or on top of them, which is what none says. */
   tax_behavior: taxBehaviorSchema.exactOptional(),
   meter_id: referenceSchema('meter').nullable(),
   min_quantity: z.string().nullable(),
