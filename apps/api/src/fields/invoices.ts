@@ -117,6 +117,15 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   key: 'Name of the setting',
   'UpdateInvoiceConfig.value': 'Members with new values',
   'UpdateSubscriptionConfig.value': 'Members with new values',
+  'UpdateBonusConfig.value': 'Members with new values',
+  'BonusConfigSetting.value': 'Value that counts, with defaults for what was never set',
+  slabs:
+    'Bonuses by how many credits are bought: the one of the highest threshold that they reach counts',
+  'BonusSlab.threshold': 'Credits from which on it counts',
+  'BonusSlab.type':
+    '`flat`: so many credits; `percentage`: so many per cent of those that are bought',
+  'BonusSlab.value': 'Credits, or per cent',
+  expiry_days: 'Days from the load until the bonus expires; null: it never does',
   'InvoiceConfigSetting.value': 'Value that counts, with defaults for what was never set',
   'SubscriptionConfigSetting.value': 'Value that counts, with defaults for what was never set',
   prefix: 'Beginning of every number',

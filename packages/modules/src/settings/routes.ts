@@ -1,5 +1,5 @@
 import { type RequestContext, type Routes, route, withETag } from '@counterfoil/engine/define';
-import { instantSchema } from '@counterfoil/kernel';
+import { type DecimalText, instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { messageSchema } from '../message.ts';
 import { refuseUnlessAdmin } from '../tenancy/index.ts';
@@ -36,6 +36,11 @@ const invoiceConfigAnswer = answerOf('invoice_config', invoiceConfig.schema).met
 const subscriptionConfig = definitions.subscription_config;
 const subscriptionConfigAnswer = answerOf('subscription_config', subscriptionConfig.schema).meta({
   id: 'SubscriptionConfigSetting',
+});
+
+const bonusConfig = definitions.bonus_credits_topup_config;
+const bonusConfigAnswer = answerOf('bonus_credits_topup_config', bonusConfig.schema).meta({
+  id: 'BonusConfigSetting',
 });
 
 function answered<const Key extends SettingKey>(
@@ -131,5 +136,47 @@ export const settingRoutes = {
     permission: 'setting:write',
     response: messageSchema,
     handle: (context) => reset(context, 'subscription_config'),
+  }),
+
+  'GET /settings/bonus_credits_topup_config': route({
+    ...common,
+    summary: `Get ${bonusConfig.called}`,
+    permission: 'setting:read',
+    response: bonusConfigAnswer,
+    handle: (context) => read(context, 'bonus_credits_topup_config'),
+  }),
+  'PUT /settings/bonus_credits_topup_config': route({
+    ...common,
+    summary: `Set ${bonusConfig.called}`,
+    description: `${changing} What was ordered keeps the bonus that it was ordered with.`,
+    permission: 'setting:write',
+    body: updateOf(bonusConfig.schema.partial().meta({ id: 'BonusConfigChanges' })).meta({
+      id: 'UpdateBonusConfig',
+    }),
+    response: bonusConfigAnswer,
+    example: {
+      body: {
+        value: {
+          enabled: true,
+          slabs: [
+            {
+              threshold: '1000' as DecimalText,
+              type: 'percentage',
+              value: '10' as DecimalText,
+              expiry_days: 90,
+            },
+          ],
+        },
+      },
+    },
+    handle: (context, { body }) => changed(context, 'bonus_credits_topup_config', body.value),
+  }),
+  'DELETE /settings/bonus_credits_topup_config': route({
+    ...common,
+    summary: `Reset ${bonusConfig.called}`,
+    description: resetting,
+    permission: 'setting:write',
+    response: messageSchema,
+    handle: (context) => reset(context, 'bonus_credits_topup_config'),
   }),
 } satisfies Routes;

@@ -16,6 +16,7 @@ const events = {
   /** Members of a setting have new values. */
   InvoiceConfigChanged: definitions.invoice_config.schema.partial(),
   SubscriptionConfigChanged: definitions.subscription_config.schema.partial(),
+  BonusConfigChanged: definitions.bonus_credits_topup_config.schema.partial(),
   /** All its members have their defaults again. */
   SettingReset: z.object({}),
 } as const;
@@ -41,6 +42,7 @@ export const setting = aggregate({
     switch (event.type) {
       case 'InvoiceConfigChanged':
       case 'SubscriptionConfigChanged':
+      case 'BonusConfigChanged':
         return { ...before, own: { ...state?.own, ...event.data } };
       case 'SettingReset':
         return { ...before, own: {} };
@@ -61,6 +63,7 @@ export const settingValue = <Key extends SettingKey>(
 const changedEvents = {
   invoice_config: 'InvoiceConfigChanged',
   subscription_config: 'SubscriptionConfigChanged',
+  bonus_credits_topup_config: 'BonusConfigChanged',
 } as const satisfies Record<SettingKey, SettingEvent['type']>;
 
 /** Gives members of a setting values of their own; the others stay as they are. No event when nothing changes. */

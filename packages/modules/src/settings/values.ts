@@ -1,4 +1,11 @@
-import { requiredTextSchema, textSchema, timeZoneSchema } from '@counterfoil/kernel';
+import {
+  decimal,
+  decimalPlaces,
+  positiveDecimalSchema,
+  requiredTextSchema,
+  textSchema,
+  timeZoneSchema,
+} from '@counterfoil/kernel';
 import { z } from 'zod';
 
 /** The part of an invoice's number that says when it was made final (E 15.4). */
@@ -39,6 +46,34 @@ const subscriptionConfigSchema = z
   })
   .meta({ id: 'SubscriptionConfig' });
 
+const slabsMaximum = 20;
+
+const bonusSlabSchema = z
+  .object({
+    threshold: positiveDecimalSchema(decimalPlaces.credits),
+    type: z.enum(['flat', 'percentage']),
+    value: positiveDecimalSchema(decimalPlaces.credits),
+    /** Days from the load until the bonus expires; null: it never does. */
+    expiry_days: z.number().int().min(1).max(3_660).nullable().default(null),
+  })
+  .meta({ id: 'BonusSlab' });
+
+const bonusConfigSchema = z
+  .object({
+    enabled: z.boolean(),
+    slabs: z
+      .array(bonusSlabSchema)
+      .max(slabsMaximum)
+      .refine(
+        (slabs) =>
+          slabs.every(({ threshold }, place) =>
+            slabs.slice(0, place).every((each) => !decimal(each.threshold).eq(decimal(threshold))),
+          ),
+        'must have each threshold once',
+      ),
+  })
+  .meta({ id: 'BonusConfig' });
+
 /** Everything that can be set, by key: the form of its value, and the value that counts until it is set (E 0). */
 export const definitions = {
   invoice_config: {
@@ -65,6 +100,11 @@ export const definitions = {
       incomplete_expiry_days: 3,
       payment_retry_days: [1, 3, 5, 7],
     },
+  },
+  bonus_credits_topup_config: {
+    called: 'the bonus that purchases of credits bring',
+    schema: bonusConfigSchema,
+    defaults: { enabled: false, slabs: [] },
   },
 } as const satisfies Record<string, Definition>;
 

@@ -13,13 +13,21 @@ import {
 } from '@counterfoil/kernel';
 import { customerReference } from '../customers/index.ts';
 import { priceUnitReference } from '../pricing-units/index.ts';
+import { settingOf } from '../settings/index.ts';
 import type { BulkEntry } from './bulk/bulk.ts';
 import type { Bulk } from './bulk/schema.ts';
-import { type AskedDebit, createWallet, loadCredits, type WalletDecision } from './decisions.ts';
+import {
+  type AskedDebit,
+  createWallet,
+  loadCredits,
+  loadPurchase,
+  type WalletDecision,
+} from './decisions.ts';
 import type { TransactionReason, WalletType } from './events.ts';
 import type { EntryDetails, Load, Quantity } from './ledger/entries.ts';
 import { type CreateWallet, type DebitBody, invoicedReason, type TopUp } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
+import type { BonusSlabs } from './topups/bonus.ts';
 import { requestTopUp } from './topups/decisions.ts';
 
 /** The details of an entry from the body of a request; without a reference it refers to the request itself. */
@@ -185,9 +193,17 @@ function topUpLoads(context: RequestContext, body: TopUp): readonly [Load, ...Lo
  * The decision of a top-up: a load, or an order of credits that are paid for later, which gets its id
  * here. Throws 400 for fields that the request lacks.
  */
-export function topUpDecision(context: RequestContext, id: string, body: TopUp): WalletDecision {
+export async function topUpDecision(
+  context: RequestContext,
+  id: string,
+  body: TopUp,
+): Promise<WalletDecision> {
   if (body.transaction_reason !== invoicedReason) {
-    return loadCredits(id, topUpLoads(context, body));
+    const loads = topUpLoads(context, body);
+    const [load, ...given] = loads;
+    // A bonus that the request names stands in place of what slabs would bring.
+    const isPurchase = body.transaction_reason === 'PURCHASED_CREDIT_DIRECT' && given.length === 0;
+    return isPurchase ? loadPurchase(id, load, await bonusSlabs(context)) : loadCredits(id, loads);
   }
   if (body.effective_at !== undefined) {
     throw invalidField(
@@ -196,7 +212,13 @@ export function topUpDecision(context: RequestContext, id: string, body: TopUp):
     );
   }
   const [load] = topUpLoads(context, body);
-  return requestTopUp(id, load, context.newId('wtxn'));
+  return requestTopUp(id, load, context.newId('wtxn'), await bonusSlabs(context));
+}
+
+/** The bonuses that purchases bring in the environment; none where they are switched off. */
+async function bonusSlabs(context: RequestContext): Promise<BonusSlabs> {
+  const { enabled, slabs } = await settingOf(context, 'bonus_credits_topup_config');
+  return enabled ? slabs : [];
 }
 
 /** The quantity that is asked for; the decision compares the two forms when both are given. */

@@ -29,6 +29,7 @@ import {
 } from './ledger/entries.ts';
 import { lotsSince, sumOf } from './ledger/lots.ts';
 import { concluded, taking } from './topups/automatic.ts';
+import { type BonusSlabs, bonusEvents, bonusFor } from './topups/bonus.ts';
 import { resumesAt, type Wallet, type WalletState } from './wallet.ts';
 
 export type WalletDecision = Decision<WalletState, WalletEvent>;
@@ -44,6 +45,29 @@ export const createWallet =
     const created: WalletEvent = { type: 'WalletCreated', data };
     const load = (wallet: Wallet) => (initialLoad ? loadEvents(wallet, initialLoad, at) : []);
     return chain(blankWallet(data), [load, ...concluded(at, 'settings')], [created]);
+  };
+
+/**
+ * Loads credits that are bought, and the bonus that so many bring, in a lot of its own.
+ *
+ * @param slabs the bonuses by how many are bought
+ */
+export const loadPurchase =
+  (id: string, load: Load, slabs: BonusSlabs): WalletDecision =>
+  (state, at) => {
+    const wallet = open(state, id, 'take credits');
+    return chain(wallet, [
+      (current) => dueEvents(current, at),
+      (current) => loadEvents(current, load, at),
+      (current, events) => {
+        const loaded = events.at(-1);
+        if (loaded?.type !== 'CreditsLoaded') return [];
+        const { credits, transaction_id: transactionId } = loaded.data;
+        const bonus = bonusFor(slabs, credits);
+        return bonus ? bonusEvents(current, { ...load, transactionId }, bonus, at) : [];
+      },
+      ...concluded(at),
+    ]);
   };
 
 /** Loads credits as lots of their own, in the order given (D22 to D25). */

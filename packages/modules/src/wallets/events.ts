@@ -109,6 +109,13 @@ export type AutomaticTopUp = z.output<typeof automaticSchema>;
 /** The time and the author of the request for a top-up. */
 const requestedSchema = z.object({ at: instantSchema, by: z.string() });
 
+const purchaseBonusSchema = z.object({
+  credits: figure,
+  /** Days from the load until it expires; null: it never does. */
+  expiry_days: z.number().int().nullable(),
+});
+export type PurchaseBonus = z.output<typeof purchaseBonusSchema>;
+
 /** A top-up that waits for its payment. */
 const pendingShape = {
   ...orderShape,
@@ -116,6 +123,8 @@ const pendingShape = {
   /** The balance at the moment of the event, which does not change it. */
   credit_balance: figure,
   automatic: automaticSchema.optional(),
+  /** The bonus that comes with the credits as soon as they are paid for; absent: none. */
+  bonus: purchaseBonusSchema.exactOptional(),
 } as const;
 
 const drawSchema = z.object({

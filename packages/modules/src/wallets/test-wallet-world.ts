@@ -2,6 +2,7 @@ import { instantOf, invariant, millisecondsOf } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute, memoryWorld, testPrincipal } from '@counterfoil/testkit';
 import { customer, customers } from '../customers/index.ts';
+import { setting } from '../settings/index.ts';
 import { spendableWallet } from './queries.ts';
 import { walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
@@ -9,7 +10,7 @@ import { wallet } from './wallet.ts';
 
 /** A world with one wallet of one customer, for tests of routes. It has 100 free credits. */
 export async function walletWorld(body: object = {}) {
-  const world = memoryWorld([customer, wallet]);
+  const world = memoryWorld([customer, wallet, setting]);
   const later = (seconds: number) => instantOf(millisecondsOf(world.now) + seconds * 1000);
   /** A request; with a key it is idempotent. */
   const request = (operation = '', key?: string) =>

@@ -16,7 +16,14 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import type { AutomaticTopUp, Entry, Order, TransactionReason, WalletEvent } from '../events.ts';
+import type {
+  AutomaticTopUp,
+  Entry,
+  Order,
+  PurchaseBonus,
+  TransactionReason,
+  WalletEvent,
+} from '../events.ts';
 import { divideHold, type Hold } from '../holds/holds.ts';
 import type { PendingTopUp } from '../topups/topups.ts';
 import { debtOf, type Wallet } from '../wallet.ts';
@@ -155,10 +162,12 @@ export function requestEvent(
   load: Load,
   transactionId: TransactionId,
   at: Instant,
+  bonusOf: ((credits: DecimalText) => PurchaseBonus | null) | null = null,
 ): WalletEvent {
   const credits = loadableCredits(wallet, load, at);
   const ordered = order(wallet, load, transactionId, credits, wallet.topup_conversion_rate);
   const { quantity, priority, expiresAt: expires_at, automatic } = load;
+  const bonus = bonusOf?.(credits) ?? null;
   return {
     type: 'TopUpRequested',
     data: {
@@ -168,13 +177,14 @@ export function requestEvent(
       expires_at,
       credit_balance: wallet.credit_balance,
       ...(automatic ? { automatic } : {}),
+      ...(bonus ? { bonus } : {}),
     },
   };
 }
 
 /** The load of credits that were ordered before, exactly as they were ordered. */
 export function completionEvent(wallet: Wallet, topup: PendingTopUp, at: Instant): WalletEvent {
-  const { credit_balance: _then, ...ordered } = topup;
+  const { credit_balance: _then, bonus: _bonus, ...ordered } = topup;
   const credits_available = beyondDebt(wallet, topup.credits);
   return {
     type: 'CreditsLoaded',

@@ -1,4 +1,5 @@
 import {
+  type DecimalText,
   derivedId,
   type Instant,
   type InvoiceId,
@@ -16,14 +17,15 @@ import { completionEvent, failureEvent, type Load, requestEvent } from '../ledge
 import { invoicedReason, type TransactionResource } from '../schema.ts';
 import type { Wallet, WalletState } from '../wallet.ts';
 import { concluded } from './automatic.ts';
+import { type BonusSlabs, bonusEvents, bonusFor } from './bonus.ts';
 import type { PendingTopUp } from './topups.ts';
 
 /** The most top-ups of one wallet that may wait for their payment: each is part of its state. */
 const topupsMaximum = 100;
 
-/** Orders credits that are loaded when they are paid for. It changes no balance. */
+/** Orders credits that are loaded when they are paid for, with the bonus that they have now. It changes no balance. */
 export const requestTopUp =
-  (id: string, load: Load, transactionId: TransactionId): WalletDecision =>
+  (id: string, load: Load, transactionId: TransactionId, slabs: BonusSlabs = []): WalletDecision =>
   (state, at) => {
     const wallet = open(state, id, 'take credits');
     return chain(wallet, [
@@ -36,7 +38,8 @@ export const requestTopUp =
             { reason: 'limit_reached', limit: topupsMaximum },
           );
         }
-        return [requestEvent(current, load, transactionId, at)];
+        const bonusOf = (credits: DecimalText) => bonusFor(slabs, credits);
+        return [requestEvent(current, load, transactionId, at, bonusOf)];
       },
       ...concluded(at),
     ]);
@@ -139,6 +142,18 @@ function endedSo(
   );
 }
 
+/** The bonus of an order whose credits were loaded right now. */
+function bonusOfOrder(
+  wallet: Wallet,
+  { transaction_id: transactionId, bonus, ...order }: PendingTopUp,
+  at: Instant,
+): readonly WalletEvent[] {
+  if (!bonus || endOfOrder(wallet, transactionId) !== 'completed') return [];
+  const { reference_type: referenceType, reference_id: referenceId, metadata, priority } = order;
+  const purchase = { transactionId, referenceType, referenceId, metadata, priority };
+  return bonusEvents(wallet, { ...purchase, idempotencyKey: order.idempotency_key }, bonus, at);
+}
+
 const endTopUp = (
   wallet: Wallet,
   topup: PendingTopUp,
@@ -149,5 +164,6 @@ const endTopUp = (
     (current) => dueEvents(current, at),
     // An order whose time was over has just ended by itself.
     (current) => (current.topups.includes(topup) ? [end(current, topup)] : []),
+    (current) => bonusOfOrder(current, topup, at),
     ...concluded(at),
   ]);
