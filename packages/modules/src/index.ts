@@ -12,6 +12,7 @@ import { type CatalogTransferRoutes, catalogTransfer } from './catalog-transfer/
 import { type CheckpointRoutes, checkpoints } from './checkpoints/index.ts';
 import { type ClockRoutes, environmentClocks, type FollowedClocks } from './clocks/index.ts';
 import { type ConnectionRoutes, connections } from './connections/index.ts';
+import { type CostAnalyticsRoutes, costAnalyticsModule } from './cost-analytics/index.ts';
 import { type CouponRoutes, coupons } from './coupons/index.ts';
 import { type CreditNoteRoutes, creditNotes } from './credit-notes/index.ts';
 import { type CustomerRoutes, customers } from './customers/index.ts';
@@ -113,6 +114,7 @@ export type ApiRoutes = TenancyRoutes &
   CreditNoteRoutes &
   ReratingRoutes &
   WhatIfRoutes &
+  CostAnalyticsRoutes &
   DocumentRoutes &
   ConnectionRoutes &
   TaskRoutes &
@@ -212,6 +214,7 @@ const businessModules = ({
   creditNotes,
   rerating,
   whatIf,
+  costAnalyticsModule,
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
   scheduledTasks({ policy: targetPolicy }),
