@@ -34,6 +34,9 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   InvoiceConfigChanges: 'Members with new values',
   SubscriptionConfig: 'What becomes of subscriptions that are not paid for',
   SubscriptionConfigChanges: 'Members with new values',
+  BonusConfig: 'Bonuses that purchases of credits bring',
+  BonusConfigChanges: 'Members with new values',
+  BonusSlab: 'The bonus of those who buy so many credits',
   billing_sequence: 'Its number among the invoices of its subscription, from 1 on',
   invoice_number: 'Number that people know it by',
   subscription_customer_id: 'Id of the customer who uses, where another one pays',
@@ -117,8 +120,6 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   key: 'Name of the setting',
   'UpdateInvoiceConfig.value': 'Members with new values',
   'UpdateSubscriptionConfig.value': 'Members with new values',
-  'UpdateBonusConfig.value': 'Members with new values',
-  'BonusConfigSetting.value': 'Value that counts, with defaults for what was never set',
   slabs:
     'Bonuses by how many credits are bought: the one of the highest threshold that they reach counts',
   'BonusSlab.threshold': 'Credits from which on it counts',

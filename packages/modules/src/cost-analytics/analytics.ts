@@ -112,7 +112,9 @@ async function customersOf(
     return { items, pagination: { limit, offset, total: found === null ? 0 : 1 } };
   }
   const page = { limit: Math.min(limit, customersMaximum), offset };
-  return context.read.list(customerRecords.table, page, where('status', 'eq', 'published'));
+  const inUse = where('status', 'eq', 'published');
+  const { items, pagination } = await context.read.list(customerRecords.table, page, inUse);
+  return { items, pagination: { ...pagination, limit } };
 }
 
 /** The customer who has the ids that are given; null where nobody has. */

@@ -1,5 +1,5 @@
 import { pageSchema, pageShape, unused } from '@counterfoil/engine/define';
-import { instantSchema, withConditions } from '@counterfoil/kernel';
+import { instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 
 /** Customers of one answer: the usage of each is read for every meter of the costsheet. */
@@ -13,8 +13,8 @@ const textOrNull = (description: string) => z.string().nullable().meta({ descrip
 const nameSchema = z.string().min(1).max(255).optional();
 
 /** Body of POST /costs/analytics (specification §10.2). */
-export const costAnalyticsQuestionSchema = withConditions(
-  z.object({
+export const costAnalyticsQuestionSchema = z
+  .object({
     start_time: instantSchema.meta({ description: 'Beginning of the span' }),
     end_time: instantSchema.meta({
       description: `Its end, exclusive; at most ${daysMaximum} days later`,
@@ -28,9 +28,8 @@ export const costAnalyticsQuestionSchema = withConditions(
     include_children: unused,
     property_filters: unused,
     ...pageShape,
-  }),
-  [],
-).meta({ id: 'CostAnalyticsQuestion' });
+  })
+  .meta({ id: 'CostAnalyticsQuestion' });
 export type CostAnalyticsQuestion = z.output<typeof costAnalyticsQuestionSchema>;
 
 const marginShape = {

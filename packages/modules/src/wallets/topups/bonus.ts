@@ -13,7 +13,7 @@ import type { PurchaseBonus, WalletEvent } from '../events.ts';
 import { type Load, loadEvents } from '../ledger/entries.ts';
 import type { Wallet } from '../wallet.ts';
 
-/** The bonuses that purchases of credits bring, by how many are bought; null: none. */
+/** The bonuses that purchases of credits bring, by how many are bought. */
 export type BonusSlabs = SettingValue<'bonus_credits_topup_config'>['slabs'];
 
 const creditPlaces = 9;
@@ -37,10 +37,9 @@ export function bonusFor(slabs: BonusSlabs, bought: DecimalText): PurchaseBonus 
 const dayMilliseconds = 86_400_000;
 
 /** The members of a purchase that its bonus has too. */
-type Purchase = Pick<
-  Load,
-  'referenceType' | 'referenceId' | 'idempotencyKey' | 'metadata' | 'priority'
-> & { readonly transactionId: TransactionId };
+type Purchase = Pick<Load, 'referenceType' | 'referenceId' | 'idempotencyKey' | 'priority'> & {
+  readonly transactionId: TransactionId;
+};
 
 /** The load of a bonus: free credits in a lot of their own, which names the purchase and expires by the days of its slab. */
 export function bonusEvents(
@@ -56,7 +55,8 @@ export function bonusEvents(
       ...purchase,
       reason: 'FREE_CREDIT_GRANT',
       description: null,
-      metadata: { ...purchase.metadata, bonus_of: transactionId },
+      // That of the purchase may have as many members as there can be.
+      metadata: { bonus_of: transactionId },
       quantity: { credits },
       expiresAt: expiry_days === null ? null : shiftedBy(at, expiry_days * dayMilliseconds),
     },

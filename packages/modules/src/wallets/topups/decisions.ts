@@ -149,8 +149,8 @@ function bonusOfOrder(
   at: Instant,
 ): readonly WalletEvent[] {
   if (!bonus || endOfOrder(wallet, transactionId) !== 'completed') return [];
-  const { reference_type: referenceType, reference_id: referenceId, metadata, priority } = order;
-  const purchase = { transactionId, referenceType, referenceId, metadata, priority };
+  const { reference_type: referenceType, reference_id: referenceId, priority } = order;
+  const purchase = { transactionId, referenceType, referenceId, priority };
   return bonusEvents(wallet, { ...purchase, idempotencyKey: order.idempotency_key }, bonus, at);
 }
 
