@@ -20,7 +20,7 @@ import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-ch
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
-import { type ExportRoutes, exportsModule } from './exports/index.ts';
+import { type ExportRoutes, exportColumnsOf, exportsModule } from './exports/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
 import { type InvoiceRoutes, invoices, invoicingWith } from './invoices/index.ts';
@@ -214,7 +214,7 @@ const businessModules = ({
   whatIf,
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
-  scheduledTasks({ policy: targetPolicy }),
+  scheduledTasks({ policy: targetPolicy, columnsOf: exportColumnsOf }),
   exportsModule({
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy,

@@ -112,7 +112,7 @@ async function written(
 ): Promise<Completed> {
   const source = exportSources[run.entity_type];
   const from = { run, reads, context, chargesOf };
-  const columns = source.columns(run);
+  const columns = source.columns(run.job_config.export_metadata_fields);
   const destination = await destinationOf({ ...tools, context }, run);
   let noted = 0;
   let noting = Promise.resolve<unknown>(undefined);

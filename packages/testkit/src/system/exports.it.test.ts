@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { Exporter } from '@counterfoil/exporter';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
+import { type Part, startPart } from '../part.ts';
 import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { type S3Server, startS3Server } from '../storage/s3-server.ts';
 import { endedRun, exportsTo, startExporterProcess, startTestExporter } from './exporting.ts';
@@ -12,11 +12,11 @@ const test = suite('exports');
 
 let stack: SharedStack;
 let storage: S3Server;
-let exporter: Exporter;
+let exporter: Part;
 
 test.before(async () => {
   [stack, storage] = await Promise.all([sharedStack(), startS3Server()]);
-  exporter = await startTestExporter(stack);
+  ({ part: exporter } = await startPart(() => startTestExporter(stack)));
 });
 
 test.after(async () => {
@@ -51,13 +51,12 @@ async function filesOf(prefix: string) {
 const runOf = (tenant: TestTenant, id: string, body: object = {}) =>
   tenant.ok('POST', `/tasks/scheduled/${id}/run`, body);
 
-test('what happened in the hours of a test clock is in files, each row once', async () => {
+test('what happened in two days of a test clock is in files, each row once, also after an outage', async () => {
   const { tenant, schedule } = await exporting('exphours');
-  await tenant.ok('PUT', `/environments/${tenant.environmentId}/clock`, {
-    now: '2026-01-01T00:00:00Z',
-  });
+  const clock = `/environments/${tenant.environmentId}/clock`;
+  await tenant.ok('PUT', clock, { now: '2026-01-01T00:00:00Z' });
   const events = await schedule({ entity_type: 'events' }, { format: 'ndjson' });
-  const ledger = await schedule({ entity_type: 'wallet_ledger' });
+  const ledger = await schedule({ entity_type: 'wallet_ledger', interval: 'daily' });
   await tenant.ok('POST', '/meters', {
     name: 'Tokens',
     event_name: 'tokens',
@@ -71,51 +70,61 @@ test('what happened in the hours of a test clock is in files, each row once', as
     initial_credits_to_load: '100',
   });
   const sent: string[] = [];
-  for (const hour of ['01', '02', '05']) {
-    for (const number of ['1', '2']) {
-      const event_id = `${hour}-${number}`;
+  const usedUntil = async (to: string, credits: string): Promise<void> => {
+    for (const number of [1, 2]) {
+      const event_id = `${to}-${number}`;
       sent.push(event_id);
       await tenant.ok('POST', '/events', {
-        event_name: 'tokens',
-        external_customer_id: 'ada',
-        event_id,
-        properties: { count: Number(number) },
+        ...{ event_name: 'tokens', external_customer_id: 'ada', event_id },
+        properties: { count: number },
       });
     }
-    await tenant.ok('POST', `/wallets/${wallet.id}/debit`, { credits: hour });
-    await tenant.ok('POST', `/environments/${tenant.environmentId}/clock/advance`, {
-      to: `2026-01-01T${hour}:30:00Z`,
-    });
+    await tenant.ok('POST', `/wallets/${wallet.id}/debit`, { credits });
+    await tenant.ok('POST', `${clock}/advance`, { to: `2026-01-${to}:30:00Z` });
     await eventually(
-      async () =>
-        (await tenant.ok('GET', `/environments/${tenant.environmentId}/clock`)).state ===
-        'standing',
+      async () => (await tenant.ok('GET', clock)).state === 'standing',
       () => 'the clock still advances',
     );
-  }
-  const manifests = await eventually(
-    async () => {
-      const found = await filesOf('exphours');
-      return found.length === 10 && found;
-    },
-    () => 'the files of five hours never came',
-  );
-  const ofEvents = manifests.filter(({ manifest }) => manifest.scheduled_task_id === events.id);
-  const rows = ofEvents.flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
+  };
+  const files = (count: number) =>
+    eventually(
+      async () => {
+        const found = await filesOf('exphours');
+        return found.length === count && found;
+      },
+      () => `the files of ${count} windows never came`,
+    );
+  await usedUntil('01T01', '1');
+  await usedUntil('01T02', '2');
+  await files(2);
+  // Nobody exports while two days of the clock pass.
+  await exporter.stop();
+  await usedUntil('01T05', '5');
+  await usedUntil('03T01', '7');
+  await exporter.start();
+  const manifests = await files(2 * 24 + 1 + 2);
+  const ofTask = ({ id }: { readonly id: string }) =>
+    manifests.filter(({ manifest }) => manifest.scheduled_task_id === id);
+  const rows = ofTask(events).flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
   assert.equal(rows.map(({ id }) => id).sort(), [...sent].sort());
   assert.equal(
     rows.map(({ qty_total }) => qty_total),
-    ['1', '2', '1', '2', '1', '2'],
+    ['1', '2', '1', '2', '1', '2', '1', '2'],
   );
   assert.is(rows[0].customer_id, customer.id);
-  const ofLedger = manifests.filter(({ manifest }) => manifest.scheduled_task_id === ledger.id);
   assert.equal(
-    ofLedger.map(({ manifest }) => manifest.rows),
-    [2, 1, 1, 0, 0],
+    ofTask(ledger).map(({ manifest }) => [manifest.rows, manifest.sums.credit_amount ?? {}]),
+    [
+      [5, { usd: '115' }],
+      [0, {}],
+    ],
   );
-  assert.equal(ofLedger[0]?.manifest.sums.credit_amount, { usd: '101' });
-  for (const [index, { manifest }] of ofLedger.entries()) {
-    assert.is(manifest.from_position, ofLedger[index - 1]?.manifest.to_position ?? null);
+  for (const task of [events, ledger]) {
+    for (const [index, { manifest }] of ofTask(task).entries()) {
+      const before = ofTask(task)[index - 1]?.manifest;
+      assert.is(manifest.from_position, before?.to_position ?? null);
+      assert.is(manifest.start_time, before?.end_time ?? '2026-01-01T00:00:00.000Z');
+    }
   }
 });
 
@@ -211,7 +220,7 @@ test('an exporter that is killed in the middle of an upload leaves nothing, and 
     await storage.break(null);
     assert.is(storage.openUploads().length, 1);
     assert.equal(await filesOf('expkilled'), []);
-    exporter = await startTestExporter(stack);
+    await exporter.start();
     const run = await endedRun(tenant, task_id);
     assert.equal([run.task_status, run.total_records, run.metadata.attempts], ['COMPLETED', 640, '2']);
   } finally {

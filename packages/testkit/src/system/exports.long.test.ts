@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
+import { type Part, startPart } from '../part.ts';
 import { type Stack, startStack } from '../stack.ts';
 import { type S3Server, startS3Server } from '../storage/s3-server.ts';
 import { exportsTo, startTestExporter } from './exporting.ts';
@@ -88,11 +89,16 @@ async function exportedRows(storage: S3Server, prefix: string) {
 }
 
 /** Lives through the year: usage and debits in each step, and outages of a month each. */
-async function aYear(stack: Stack, storage: S3Server, tenant: ClockedTenant, walletId: string) {
-  let exporter = await startTestExporter(stack);
+async function aYear(
+  stack: Stack,
+  storage: S3Server,
+  exporter: Part,
+  tenant: ClockedTenant,
+  walletId: string,
+): Promise<void> {
   for (let place = 0; place * step < hours; place += 1) {
     if (place === away.exporter[0]) await exporter.stop();
-    if (place === away.exporter[1]) exporter = await startTestExporter(stack);
+    if (place === away.exporter[1]) await exporter.start();
     if (place === away.storage[0]) await storage.break({ kind: 'refused' });
     if (place === away.storage[1]) await storage.break(null);
     const isProjectorAway = isIn(away.projector, place);
@@ -107,12 +113,11 @@ async function aYear(stack: Stack, storage: S3Server, tenant: ClockedTenant, wal
     await advance(tenant, at(Math.min((place + 1) * step, hours)));
   }
   await advance(tenant, new Date(start + hours * hour + 30 * minutes).toISOString());
-  return exporter;
 }
 
 test('a year of hours with three outages is in files, each row once, and the manifests add up', async () => {
   const [stack, storage] = await Promise.all([startStack(), startS3Server()]);
-  let exporter: { stop(): Promise<void> } | null = null;
+  const { part: exporter } = await startPart(() => startTestExporter(stack));
   try {
     const tenant = await onTestClock(stack, 'expyear', at(0));
     await untilUsageIsShown(tenant);
@@ -124,7 +129,7 @@ test('a year of hours with three outages is in files, each row once, and the man
     const { id: walletId } = await tenant.ok('POST', '/wallets', {
       ...{ external_customer_id: 'ada', currency: 'usd', initial_credits_to_load: '1000' },
     });
-    exporter = await aYear(stack, storage, tenant, walletId);
+    await aYear(stack, storage, exporter, tenant, walletId);
     const made = () => storage.keys().filter((key) => key.endsWith('.manifest.json')).length;
     await eventually(
       async () => made() === hours + 365,
@@ -147,7 +152,7 @@ test('a year of hours with three outages is in files, each row once, and the man
     assert.is(ledger.sum, credits);
     assert.equal(storage.openUploads(), []);
   } finally {
-    await exporter?.stop();
+    await exporter.stop();
     await storage.stop();
     await stack.stop();
   }
