@@ -80,7 +80,9 @@ export const fileKeyOf = (run: NamedAttempt, generation: number): string =>
 /** True for the key of a file that an earlier attempt at the same run was to write. */
 export function isOfEarlierAttempt(run: NamedAttempt, key: string): boolean {
   const [, token, attempt] = /-(\w+)-(\d+)\.[a-z.]+$/.exec(key) ?? [];
-  return key.startsWith(windowKeyOf(run)) && token === tokenOf(run) && Number(attempt) < run.attempts;
+  return (
+    key.startsWith(windowKeyOf(run)) && token === tokenOf(run) && Number(attempt) < run.attempts
+  );
 }
 
 /** The key of the manifest of a generation: it follows from the window alone, and whoever is first has it (D80). */

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -108,9 +101,7 @@ async function manifestsOf(kind: 'S3' | 'a folder', prefix: string) {
       : readdirSync(join(folder, prefix, 'invoice')).map((name) => `${prefix}/invoice/${name}`);
   const get = (key: string) =>
     kind === 'S3' ? storage.get(key) : Promise.resolve(readFileSync(join(folder, key)));
-  const made = keys.filter(
-    (key) => key.startsWith(`${prefix}/`) && key.endsWith('.manifest.json'),
-  );
+  const made = keys.filter((key) => key.startsWith(`${prefix}/`) && key.endsWith('.manifest.json'));
   return Promise.all(
     made.sort().map(async (key) => {
       const manifest = JSON.parse((await get(key)).toString());
@@ -226,9 +217,7 @@ test('an object that is no manifest is told', async () => {
   const within = join(root, 'tenant_1/env_1/warehouse/strange/invoice');
   mkdirSync(within, { recursive: true });
   writeFileSync(join(within, 'invoice-260101000000-260102000000.csv.manifest.json'), 'mine');
-  const told = await failureOf(
-    writeExport(toFolder(), testRun(some, { key_prefix: 'strange' })),
-  );
+  const told = await failureOf(writeExport(toFolder(), testRun(some, { key_prefix: 'strange' })));
   assert.is(told.isFinal, true);
   assert.match(told.message, /^The object strange\/.*manifest\.json is no manifest of an export/);
 });

@@ -68,10 +68,7 @@ export async function writeExport(destination: Destination, rows: RunRows): Prom
 }
 
 /** Writes the next generation of the window of a run. Null where another attempt has made one with other rows meanwhile. */
-async function writeGeneration(
-  destination: Destination,
-  rows: RunRows,
-): Promise<Completed | null> {
+async function writeGeneration(destination: Destination, rows: RunRows): Promise<Completed | null> {
   const { run } = rows;
   const latest = await latestManifest(destination, run);
   const generation = (latest?.generation ?? 0) + 1;

@@ -244,7 +244,11 @@ test('each kind has the columns of the contract and the figures of the API, in e
   });
   await tenant.moveTo(year.end);
   const expected = await expectedRows(tenant, sale);
-  const fields = (entity_type: string) => ({ entity_type, field_key: 'tier', column_name: 'customer_tier' });
+  const fields = (entity_type: string) => ({
+    entity_type,
+    field_key: 'tier',
+    column_name: 'customer_tier',
+  });
   const metadata: Readonly<Record<string, readonly object[]>> = {
     credit_usage: [fields('customer'), { entity_type: 'wallet', field_key: 'use' }],
     usage_analytics: [fields('customer')],
@@ -272,7 +276,11 @@ test('each kind has the columns of the contract and the figures of the API, in e
   const total = expected.invoice.reduce((sum, each) => sum + +each.total, 0);
   assert.equal(manifest.sums.total, { usd: String(total) });
   assert.equal(
-    expected.invoice.map(({ total, total_discount, total_tax }) => [total, total_discount, total_tax]),
+    expected.invoice.map(({ total, total_discount, total_tax }) => [
+      total,
+      total_discount,
+      total_tax,
+    ]),
     [],
   );
 });
@@ -318,7 +326,8 @@ test('by effective time a window has what counts in it, whenever it was recorded
   // What comes after its window is counted in the next one's manifest, and a repetition has it.
   await record(tenant, [call('later', '2027-01-20T12:00:00Z', 1, 'web')]);
   await tenant.moveTo('2027-01-22T01:00:00.000Z');
-  const manifestKey = (window: string) => `expeffective/daily/events/events-${window}.csv.manifest.json`;
+  const manifestKey = (window: string) =>
+    `expeffective/daily/events/events-${window}.csv.manifest.json`;
   const second = manifestKey('270121000000-270122000000');
   await eventually(
     () => storage.keys().includes(second),

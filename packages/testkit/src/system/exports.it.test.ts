@@ -194,7 +194,10 @@ test('a storage that is away, cuts or says no is told, and nothing of an attempt
 
 test('an exporter that is killed in the middle of an upload leaves nothing, and the next has each row once', async () => {
   const { tenant, schedule } = await exporting('expkilled');
-  const { id } = await schedule({ entity_type: 'events' }, { format: 'ndjson', compression: 'none' });
+  const { id } = await schedule(
+    { entity_type: 'events' },
+    { format: 'ndjson', compression: 'none' },
+  );
   await exporter.stop();
   // More than a part, so that it is sent in parts.
   const note = 'n'.repeat(32_000);
@@ -222,7 +225,10 @@ test('an exporter that is killed in the middle of an upload leaves nothing, and 
     assert.equal(await filesOf('expkilled'), []);
     await exporter.start();
     const run = await endedRun(tenant, task_id);
-    assert.equal([run.task_status, run.total_records, run.metadata.attempts], ['COMPLETED', 640, '2']);
+    assert.equal(
+      [run.task_status, run.total_records, run.metadata.attempts],
+      ['COMPLETED', 640, '2'],
+    );
   } finally {
     await storage.break(null);
     await kill();

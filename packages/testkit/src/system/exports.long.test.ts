@@ -68,7 +68,8 @@ async function exportedRows(storage: S3Server, prefix: string) {
   let sum = 0n;
   let counted = 0;
   let before: { readonly end_time: string; readonly to_position: string } | null = null;
-  const isManifest = (key: string) => key.startsWith(`${prefix}/`) && key.endsWith('.manifest.json');
+  const isManifest = (key: string) =>
+    key.startsWith(`${prefix}/`) && key.endsWith('.manifest.json');
   for (const key of storage.keys().filter(isManifest)) {
     const manifest = JSON.parse((await storage.get(key)).toString());
     const stored = await storage.get(manifest.files[0].key);

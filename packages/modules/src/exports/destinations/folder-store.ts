@@ -61,7 +61,8 @@ export function folderDestination(place: FolderPlace): Destination {
       for (const name of await namesIn(pathOf(within))) {
         const [, of] = unfinishedName.exec(name) ?? [];
         const key = of === undefined ? null : join(within, of);
-        if (key?.startsWith(prefix) && isChosen(key)) await rm(join(pathOf(within), name), { force: true });
+        if (key?.startsWith(prefix) && isChosen(key))
+          await rm(join(pathOf(within), name), { force: true });
       }
     },
     // Whoever was first keeps the name.

@@ -6,8 +6,7 @@ type Metadata = Readonly<Record<string, string>>;
 /** The columns of metadata that a task asks for (E 23.1). */
 export const metadataColumns = (
   fields: JobConfig['export_metadata_fields'],
-): readonly ExportColumn[] =>
-  columnsOf('text', ...fields.map(({ column_name }) => column_name));
+): readonly ExportColumn[] => columnsOf('text', ...fields.map(({ column_name }) => column_name));
 
 /** Their cells. Of several wallets the first one that has the key. */
 export const metadataCells = (
