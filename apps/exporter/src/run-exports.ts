@@ -36,7 +36,10 @@ export interface RunExportsOptions
 
 /** Runs at once. Each has a session of the database, and some megabytes of parts that are under way. */
 const runsAtOnce = 2;
-const tickMilliseconds = 1_000;
+/** Between two looks for work: somebody may wait for a run by hand. */
+const tickMilliseconds = 250;
+/** After the session was lost. */
+const againMilliseconds = 1_000;
 /** A run that could not begin is looked at again after this. */
 const restMilliseconds = 3_000;
 /** A run that has ended is left out so long: by then the table shows it, or it is looked at once more. */
@@ -81,13 +84,13 @@ export function runExports(options: RunExportsOptions) {
     try {
       for (;;) {
         isActive ||= await isLocked(connection);
-        if (over.aborted) return tickMilliseconds;
+        if (over.aborted) return againMilliseconds;
         if (isActive && (await options.isRight())) {
           const known = { resting: keptOf(resting), ended: keptOf(endedRuns) };
           begin(await openRuns(connection, known), over);
         }
         await settled(underWay, over);
-        if (over.aborted) return tickMilliseconds;
+        if (over.aborted) return againMilliseconds;
       }
     } finally {
       await Promise.allSettled([...underWay.values()].map(({ ended }) => ended));
@@ -153,7 +156,8 @@ async function carryOut(
   const context = workContext(
     streams,
     { ...place, correlationId: 'exports' },
-    { reader: (of) => reader(of, { atLeast: upTo }), factsOf: (of) => factsOf(of, upTo) },
+    // The tables of usage are waited for once, before the reads are opened.
+    { reader: (of) => reader(of, { atLeast: upTo }), factsOf: (of) => factsOf(of, null) },
   );
   const open: ExportTools['open'] = async (needed) => {
     const from = BigInt(needed.position);

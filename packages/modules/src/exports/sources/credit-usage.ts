@@ -94,7 +94,7 @@ export const creditUsageSource: ExportSource = {
   columns: (fields) => [...columns, ...metadataColumns(fields)],
   summed: (all) => summedColumns(all, 'currency', 'current_balance', 'real_time_balance'),
   tables: [walletTable.name, customerRecords.table.name],
-  needsUsage: false,
+  needsUsage: true,
   async *rows(reads) {
     for await (const groups of groupsOf(reads)) {
       for (let start = 0; start < groups.length; start += atOnce) {
