@@ -131,6 +131,7 @@ async function written(
       rows: { [Symbol.asyncIterator]: () => source.rows(from) },
       late: () => source.late(from),
       onRows,
+      onLeft: tools.onFault,
       isCurrent: async () => isCurrent(await context.load(exportRun, run.id), run.attempts),
       signal,
     });

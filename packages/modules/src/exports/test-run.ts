@@ -56,6 +56,9 @@ export const testRun = (
   },
   late: () => Promise.resolve(null),
   onRows,
+  onLeft: (error) => {
+    throw error;
+  },
   isCurrent: () => Promise.resolve(true),
   signal: new AbortController().signal,
 });

@@ -213,6 +213,18 @@ test('a folder is rid of what earlier attempts have left', async () => {
   );
 });
 
+test('an attempt goes on where what is left of earlier ones cannot be taken away', async () => {
+  const folder = toFolder();
+  const refused = new StorageFailed('The storage answered AccessDenied (403).', true);
+  const next = testRun(some, { key_prefix: 'unlisted' });
+  const told: unknown[] = [];
+  const { is_new } = await writeExport(
+    { ...folder, removeUnfinished: () => Promise.reject(refused) },
+    { ...next, run: { ...next.run, attempts: 2 }, onLeft: (error) => void told.push(error) },
+  );
+  assert.equal([is_new, told], [true, [refused]]);
+});
+
 test('an object that is no manifest is told', async () => {
   const within = join(root, 'tenant_1/env_1/warehouse/strange/invoice');
   mkdirSync(within, { recursive: true });

@@ -28,6 +28,8 @@ export interface RunRows {
   readonly onRows: (rows: number) => void;
   /** False once another attempt at the run was begun, or the run has ended. */
   readonly isCurrent: () => Promise<boolean>;
+  /** Told where what earlier attempts have left could not be taken away. It harms nobody, so the attempt goes on. */
+  readonly onLeft: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
@@ -59,7 +61,9 @@ class SameRows extends Error {
 export async function writeExport(destination: Destination, rows: RunRows): Promise<Completed> {
   const { run } = rows;
   if (run.attempts > 1) {
-    await destination.removeUnfinished(windowKeyOf(run), (key) => isOfEarlierAttempt(run, key));
+    await destination
+      .removeUnfinished(windowKeyOf(run), (key) => isOfEarlierAttempt(run, key))
+      .catch(rows.onLeft);
   }
   for (;;) {
     const completed = await writeGeneration(destination, rows);
