@@ -36,11 +36,13 @@ export function addExportsCommand(program: Command, print: (line: string) => voi
       if (id === undefined) {
         const path = '/tasks/scheduled?limit=1000';
         const { items } = await ask<Page<ShownSchedule>>(place, 'GET', path);
+        if (items.length === 0) print('There are no scheduled tasks.');
         for (const schedule of items) print(scheduleLine(schedule));
         return;
       }
       const path = `/tasks?scheduled_task_id=${idOf(id)}&limit=${shownRuns}`;
       const { items } = await ask<Page<ShownRun>>(place, 'GET', path);
+      if (items.length === 0) print(`${id} has no runs yet.`);
       for (const run of items) print(runLine(run));
     });
 

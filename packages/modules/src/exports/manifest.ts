@@ -47,7 +47,7 @@ const stampOf = (instant: string): string => {
   return digits.slice(14) === '000' ? digits.slice(2, 14) : digits.slice(2);
 };
 
-/** What names the objects of a window. */
+/** The parts of a run that name the objects of its window. */
 type NamedWindow = Pick<ExportRun, 'entity_type' | 'start' | 'end' | 'job_config'>;
 
 /** An attempt at a run. No two of them have the same number. */
@@ -81,7 +81,7 @@ export const fileKeyOf = (run: NamedAttempt, generation: number): string =>
 export function isOfEarlierAttempt(run: NamedAttempt, key: string): boolean {
   const [, token, attempt] = /-(\w+)-(\d+)\.[a-z.]+$/.exec(key) ?? [];
   return (
-    key.startsWith(windowKeyOf(run)) && token === tokenOf(run) && Number(attempt) < run.attempts
+    key.startsWith(windowKeyOf(run)) && token === tokenOf(run) && +(attempt ?? 0) < run.attempts
   );
 }
 

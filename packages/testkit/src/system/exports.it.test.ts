@@ -51,11 +51,11 @@ async function filesOf(prefix: string) {
 const runOf = (tenant: TestTenant, id: string, body: object = {}) =>
   tenant.ok('POST', `/tasks/scheduled/${id}/run`, body);
 
-test('what happened in two days of a test clock is in files, each row once, also after an outage', async () => {
+test('what happened in six days of a test clock is in files, each row once, also after an outage', async () => {
   const { tenant, schedule } = await exporting('exphours');
   const clock = `/environments/${tenant.environmentId}/clock`;
   await tenant.ok('PUT', clock, { now: '2026-01-01T00:00:00Z' });
-  const events = await schedule({ entity_type: 'events' }, { format: 'ndjson' });
+  const events = await schedule({ entity_type: 'events', interval: 'daily' }, { format: 'ndjson' });
   const ledger = await schedule({ entity_type: 'wallet_ledger', interval: 'daily' });
   await tenant.ok('POST', '/meters', {
     name: 'Tokens',
@@ -94,29 +94,34 @@ test('what happened in two days of a test clock is in files, each row once, also
       },
       () => `the files of ${count} windows never came`,
     );
-  await usedUntil('01T01', '1');
-  await usedUntil('01T02', '2');
-  await files(2);
-  // Nobody exports while two days of the clock pass.
+  await usedUntil('02T01', '1');
+  await usedUntil('03T01', '2');
+  await files(2 * 2);
+  // Nobody exports while three days of the clock pass.
   await exporter.stop();
-  await usedUntil('01T05', '5');
-  await usedUntil('03T01', '7');
+  await usedUntil('05T01', '5');
+  await usedUntil('06T01', '7');
   await exporter.start();
-  const manifests = await files(2 * 24 + 1 + 2);
+  await usedUntil('07T01', '9');
+  const manifests = await files(2 * 6);
   const ofTask = ({ id }: { readonly id: string }) =>
     manifests.filter(({ manifest }) => manifest.scheduled_task_id === id);
   const rows = ofTask(events).flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
   assert.equal(rows.map(({ id }) => id).sort(), [...sent].sort());
   assert.equal(
     rows.map(({ qty_total }) => qty_total),
-    ['1', '2', '1', '2', '1', '2', '1', '2'],
+    ['1', '2', '1', '2', '1', '2', '1', '2', '1', '2'],
   );
   assert.is(rows[0].customer_id, customer.id);
   assert.equal(
     ofTask(ledger).map(({ manifest }) => [manifest.rows, manifest.sums.credit_amount ?? {}]),
     [
-      [5, { usd: '115' }],
+      [2, { usd: '101' }],
+      [1, { usd: '2' }],
+      [1, { usd: '5' }],
       [0, {}],
+      [1, { usd: '7' }],
+      [1, { usd: '9' }],
     ],
   );
   for (const task of [events, ledger]) {

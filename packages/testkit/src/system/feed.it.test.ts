@@ -171,7 +171,7 @@ test('a warehouse that follows the recipe has what the API has, also when pages 
   await newWallet(tenant, 'globex');
   const { items: customers } = await tenant.ok('GET', '/customers');
   for (const name of ['Acme', 'Acme Limited']) {
-    await tenant.ok('PUT', `/customers/${customers[0].id}`, { name });
+    await tenant.ok('PUT', `/customers?id=${customers[0].id}`, { name });
   }
   const debit = await tenant.call('POST', `/wallets/${wallet}/debit`, { credits: '1' });
   const written = debit.headers.get('counterfoil-position') ?? '';

@@ -26,7 +26,7 @@ export function csvCell(cell: Cell): string {
 /** Kinds whose texts have nothing that would have to be quoted, or that a spreadsheet would take for a formula. */
 const plainKinds: readonly ColumnKind[] = ['decimal', 'integer', 'boolean', 'instant'];
 
-/** What writes a row as a line. */
+/** Makes the writer of a row as a line. */
 function lineWriter(columns: readonly ExportColumn[]): (cells: ExportRow) => string {
   const isPlainAt = columns.map(({ kind }) => plainKinds.includes(kind));
   return (cells) => {

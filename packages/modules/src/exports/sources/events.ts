@@ -192,7 +192,7 @@ function rowsOf(run: ExportRun, row: EventRow, counting: readonly Counting[]): E
   return rows;
 }
 
-/** What a meter makes of an event. */
+/** An event as a meter counts it. */
 type Counted = Pick<Counting, 'meterId' | 'featureId'> & { readonly quantity: DecimalText };
 const uncounted = { meterId: null, featureId: null, quantity: null };
 
