@@ -5,6 +5,7 @@ import { createLog } from '@counterfoil/engine';
 import { type Exporter, startExporter } from '@counterfoil/exporter';
 import { freePort } from '@counterfoil/local';
 import { eventually } from '../eventually.ts';
+import { nodeOptions } from '../node-options.ts';
 import type { SharedStack, TestTenant } from '../stack.ts';
 import type { S3Server } from '../storage/s3-server.ts';
 
@@ -33,7 +34,7 @@ export const startTestExporter = (stack: SharedStack): Promise<Exporter> =>
 /** Starts an exporter in a process of its own. Gives what ends it as a crash does. */
 export async function startExporterProcess(stack: SharedStack): Promise<() => Promise<void>> {
   const port = await freePort();
-  const child = spawn(process.execPath, [program], {
+  const child = spawn(process.execPath, [...nodeOptions, program], {
     env: {
       ...process.env,
       EVENTSTORE_URL: stack.eventStoreUrl,
