@@ -69,8 +69,10 @@ export {
 } from './settling/notes.ts';
 export {
   creditsOn,
+  hasRoom,
   notePayment,
   paymentIn,
+  paymentsMaximum,
   returnableOf,
   returnPayment,
   settlePayment,
