@@ -47,6 +47,8 @@ export type Following<Event extends { readonly type: string }, State> = (
 /**
  * The state of a record after a command and what followed from it: of a command that is repeated as it was then, whatever others have
  * done since (ADR 3).
+ *
+ * @param isOwn tells of an event of a type that follows whether it is the one that does
  */
 export async function stateFollowing<Catalogue extends EventCatalogue, State>(
   context: Pick<RequestContext, 'history' | 'load'>,
@@ -54,6 +56,7 @@ export async function stateFollowing<Catalogue extends EventCatalogue, State>(
   id: string,
   outcome: Pick<Outcome<State, EventOf<Catalogue>>, 'revision' | 'replayed' | 'events' | 'state'>,
   following: Following<EventOf<Catalogue>, State>,
+  isOwn: (event: EventOf<Catalogue>) => boolean = () => true,
 ): Promise<State> {
   if (!outcome.replayed) return context.load(aggregate, id);
   let { state } = outcome;
@@ -61,7 +64,7 @@ export async function stateFollowing<Catalogue extends EventCatalogue, State>(
   for await (const event of context.history(aggregate, id, { from: outcome.revision + 1 })) {
     const expected = awaited.find((types) => types.some((type) => type === event.type));
     // Nothing that the command has led to: somebody else has done it.
-    if (!expected) break;
+    if (!expected || !isOwn(event)) break;
     state = aggregate.evolve(state, event);
     awaited = [...awaited.filter((types) => types !== expected), ...following(event, state)];
   }

@@ -3,6 +3,7 @@ import { carryOutFrom } from '../following.ts';
 import { type Collecting, invoice } from '../invoices/index.ts';
 import { creditsOfVoid, paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
+import { isOfFirstRound } from './collection/plan.ts';
 import { collectionTable, retries } from './collection/projection.ts';
 import {
   collectedInvoices,
@@ -61,6 +62,7 @@ export function collectingAtOnce({ provider }: PaymentsOptions): Collecting {
       await carryOutFrom(context, invoice, [collected], invoiceId, 0);
       await carryOutRound(context, { reacting, rounds }, invoiceId, 0);
     },
+    isCollected: isOfFirstRound,
     restOf: restAfterWallets,
   };
 }
