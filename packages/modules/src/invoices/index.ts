@@ -1,7 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { creditsOfSettlements } from '../subscriptions/index.ts';
 import { latestInvoiceTable } from './at-once/latest.ts';
-import { couponsReturned } from './coupon-returns.ts';
+import { couponsLeft, couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
@@ -113,6 +113,7 @@ export const invoices = module({
     finalization,
     creditsCaptured,
     couponsReturned,
+    couponsLeft,
     voidedInvoices,
     chargesNoted,
     leftOverGiven,

@@ -1,6 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { carryOutFrom } from '../following.ts';
 import { type Collecting, invoice } from '../invoices/index.ts';
+import { invoicesByHand, ordersByHand } from './by-hand.ts';
 import { creditsOfVoid, paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
 import { isOfFirstRound } from './collection/plan.ts';
@@ -79,7 +80,7 @@ export const payments = ({ provider }: PaymentsOptions) => {
     routes: routesOf(provider, { reacting, rounds }),
     publicEvents: [paymentPublicEvents],
     reactions: [
-      ...[reacting, creditsOfVoid, reversedPayments],
+      ...[reacting, creditsOfVoid, reversedPayments, ordersByHand, invoicesByHand],
       ...[collected, rounds, endsOfPayments],
     ],
     dueWork: [retries, questions],

@@ -179,6 +179,28 @@ test('credits that were loaded by hand before are not loaded again by the paymen
   assert.is((await stateOf(invoiceId)).purchase, 'completed');
 });
 
+for (const isEarly of [false, true]) {
+  const when = isEarly ? 'before that is final' : 'after that is final';
+  test(`an order that is completed by hand ${when} pays its invoice, once`, async () => {
+    const { order, call, settle, another, balance, walletId, stateOf, world } = await buying();
+    world.store.fate = (_stream, events) =>
+      isEarly && events[0]?.type === 'InvoiceComputed' ? 'unavailable' : 'written';
+    const { invoiceId, transactionId } = await order();
+    assert.is((await stateOf(invoiceId)).invoice_status, isEarly ? 'DRAFT' : 'FINALIZED');
+    await call('POST /wallets/transactions/{id}/complete', idOf(transactionId));
+    world.store.fate = () => 'written';
+    await settle(another());
+    await settle();
+    const { payments, purchase, invoice_status } = await stateOf(invoiceId);
+    assert.equal(
+      payments.map(({ method, amount, excess }) => [method, amount, excess]),
+      [['OFFLINE', '100', '0']],
+    );
+    assert.equal([invoice_status, purchase], ['FINALIZED', 'completed']);
+    assert.is(await balance(walletId), '50');
+  });
+}
+
 test('a wallet that tops itself up says so on its invoice', async () => {
   const auto_topup = { enabled: true, amount: 20, threshold: 5, invoicing: true };
   const { settle, call } = await buying({ auto_topup });
