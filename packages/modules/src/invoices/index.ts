@@ -56,6 +56,7 @@ export { type OwedMoney, owedOn } from './owed.ts';
 export { afterwards, comingEvents } from './preview/coming.ts';
 export { invoiceTable } from './projection.ts';
 export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
+export { purchasedAtOnce } from './purchases/at-once.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceLineResource, type InvoiceResource, invoiceSchema } from './schema.ts';
 export { totalOf } from './settling/credited.ts';

@@ -21,17 +21,23 @@ async function buying(body: object = {}) {
       readonly invoice_id: string;
       readonly wallet_transaction: { readonly id: string };
     };
+    const billed = await world.request().load(invoice, answer.invoice_id ?? '');
     await settle();
-    return { invoiceId: answer.invoice_id, transactionId: answer.wallet_transaction.id };
+    const { id: transactionId } = answer.wallet_transaction;
+    return { invoiceId: answer.invoice_id, transactionId, atOnce: billed?.invoice_status };
   };
-  return { ...world, walletId: id, order };
+  const streams = (category: string): number =>
+    world.world.store.log.filter(({ stream }) => stream.startsWith(`${category}-`)).length;
+  return { ...world, walletId: id, order, streams };
 }
 
 const idOf = (id: string) => ({ params: { id } });
 
 test('an order becomes an invoice, whose payment loads the credits once', async () => {
   const { order, call, pay, settle, balance, walletId, stateOf } = await buying();
-  const { invoiceId, transactionId } = await order();
+  const { invoiceId, transactionId, atOnce } = await order();
+  // It is there when the answer names it.
+  assert.is(atOnce, 'FINALIZED');
   const billed = await call('GET /invoices/{id}', idOf(invoiceId));
   assert.equal(
     [billed.invoice_status, billed.invoice_type, billed.billing_reason, billed.total],
@@ -62,9 +68,9 @@ test('credits that the customer has are not paid back as well', async () => {
 });
 
 test('credits that cost less than can be paid are invoiced to nobody, and do not load themselves', async () => {
-  const { order, request, balance, walletId, call } = await buying();
+  const { order, streams, balance, walletId, call } = await buying();
   const { invoiceId, transactionId } = await order({ credits_to_add: '0.002' });
-  assert.is(await request().load(invoice, invoiceId), null);
+  assert.equal([invoiceId, streams('invoice')], [undefined, 0]);
   assert.is(await balance(walletId), '0');
   await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
 });
