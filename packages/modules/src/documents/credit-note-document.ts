@@ -1,6 +1,5 @@
 import { decimal, textOf } from '@counterfoil/kernel';
 import type { CreditNoteResource } from '../credit-notes/index.ts';
-import type { Locale } from './locale/locale.ts';
 import type { DocumentModel } from './model.ts';
 import {
   currencyOf,
