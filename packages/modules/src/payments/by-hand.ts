@@ -1,6 +1,13 @@
 import { type ReactionContext, reaction } from '@counterfoil/engine/define';
-import { derivedId, existing, type InvoiceId, type PaymentId } from '@counterfoil/kernel';
-import { amountsOf, invoice } from '../invoices/index.ts';
+import {
+  decimal,
+  derivedId,
+  existing,
+  type InvoiceId,
+  type PaymentId,
+  zero,
+} from '@counterfoil/kernel';
+import { amountsOf, hasRoom, type Invoice, invoice } from '../invoices/index.ts';
 import { endOfOrder, invoiceOfOrder, wallet } from '../wallets/index.ts';
 import { createPlanned } from './collection/planned-payment.ts';
 import { isOwed } from './collection/reactions.ts';
@@ -37,9 +44,14 @@ export const invoicesByHand = reaction(invoice, {
 
 async function payByHand(context: ReactionContext, id: InvoiceId): Promise<void> {
   const state = await context.load(invoice, id);
-  if (state === null || !isOwed(state)) return;
+  if (state === null || !isOwed(state) || isPaidOnce(state) || !hasRoom(state)) return;
   const payment_id: PaymentId = derivedId('pay', `${id}\ncompleted by hand`);
   const { amount_remaining: amount } = amountsOf(state);
   const paid = { payment_id, method: 'OFFLINE', wallet_id: null, payment_method_id: null } as const;
   await context.execute(payment, payment_id, createPlanned(state, { ...paid, amount }, null, null));
 }
+
+/** Tells whether the invoice was paid, and has completed the order itself: what went back since is owed. */
+const isPaidOnce = ({ purchase, payments, total }: Invoice): boolean =>
+  purchase !== null ||
+  payments.reduce((sum, { amount }) => sum.plus(decimal(amount)), zero).cmp(decimal(total)) >= 0;

@@ -70,7 +70,10 @@ test('a subscription shows the invoice of its beginning as it was then', async (
   const { create, call, wallet } = await invoicedWorld();
   const body = { collection_method: 'send_invoice' };
   const first = await create(body, 'one');
-  const { id, amount_remaining } = first.latest_invoice as Record<'id' | 'amount_remaining', string>;
+  const { id, amount_remaining } = first.latest_invoice as Record<
+    'id' | 'amount_remaining',
+    string
+  >;
   assert.is(amount_remaining, '100');
   const paid = { payment_status: 'SUCCEEDED' };
   await call('PUT /invoices/{id}/payment', { params: { id }, body: paid });
@@ -105,7 +108,10 @@ test('an invoice takes 500 payments: whoever would begin with another one is ref
   assert.equal((await rejection(process)).details, limit);
   const attempt = call('POST /invoices/{id}/payment/attempt', { params: { id } });
   assert.equal((await rejection(attempt)).details, limit);
-  await call('PUT /payments/{id}', { params: { id: told.id }, body: { payment_status: 'SUCCEEDED' } });
+  await call('PUT /payments/{id}', {
+    params: { id: told.id },
+    body: { payment_status: 'SUCCEEDED' },
+  });
   assert.is((await stateOf(id)).payments.length, paymentsMaximum);
   assert.equal((await paymentOf(told.id)).applied, { to_destination: '0', to_customer: '2' });
   assert.equal(await prepaid(), ['2']);

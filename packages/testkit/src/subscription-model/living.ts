@@ -126,7 +126,13 @@ export abstract class Living {
     return this.waits && !this.isTrial && this.ended === null;
   }
 
-  protected hearOfOpening({ kind, at }: { readonly kind: 'pay' | 'expire'; readonly at: Moment }): boolean {
+  protected hearOfOpening({
+    kind,
+    at,
+  }: {
+    readonly kind: 'pay' | 'expire';
+    readonly at: Moment;
+  }): boolean {
     if (!this.isUnpaid || !this.hasOpening) return true;
     if (kind === 'pay') this.waits = false;
     else this.finish(at, false);

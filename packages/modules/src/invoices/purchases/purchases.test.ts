@@ -207,6 +207,17 @@ for (const isEarly of [false, true]) {
   });
 }
 
+test('a payment of an order that went back is owed again, and nobody says that it was paid by hand', async () => {
+  const { order, call, pay, settle, another, stateOf } = await buying();
+  const { invoiceId } = await order();
+  const { id } = await pay(invoiceId, '100');
+  await settle();
+  await call('PUT /payments/{id}', { ...idOf(id), body: { payment_status: 'REFUNDED' } });
+  await settle(another());
+  const state = await stateOf(invoiceId);
+  assert.equal([state.payments.length, state.paid_at], [1, null]);
+});
+
 test('a wallet that tops itself up says so on its invoice', async () => {
   const auto_topup = { enabled: true, amount: 20, threshold: 5, invoicing: true };
   const { settle, call } = await buying({ auto_topup });
