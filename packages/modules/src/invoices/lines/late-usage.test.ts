@@ -1,10 +1,14 @@
 import { type DecimalText, invalidOperation } from '@counterfoil/kernel';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { rateSettled, type Settled } from '../../subscriptions/index.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { replaceVoided } from '../recalculation/replace.ts';
 import { day, invoiceWorld } from '../test-invoice-world.ts';
 import { voidInvoice } from '../voiding/decisions.ts';
+import { lateLines } from './late-usage.ts';
+import { lookedAtBy } from './looked-back.ts';
+import { settledFor } from './parts.ts';
 
 const test = suite('usage that comes late');
 
@@ -99,6 +103,27 @@ test('usage of any age is billed once, on the next invoice up to a year of month
   // Beyond, it waits for the closing whose distance is a power of two.
   use(50, day(1, 22));
   assert.equal(await months(world, 14, 18), { 17: '1' });
+});
+
+test('an invoice that has no more room looks at no other settlement', async () => {
+  const world = await invoiceWorld();
+  const { create, use, request, usage } = world;
+  const { id } = await create();
+  await months(world, 1, 3);
+  use(200, day(1, 20));
+  use(150, day(2, 20));
+  const on = { settlement_id: '', at: day(1, 1), of_period: false };
+  const { settled } = await settledFor(request(), id, on);
+  const last = settled.findLast(({ settlement }) => settlement.reason === 'period_closed');
+  assert.ok(last);
+  const back = { looked: lookedAtBy(last, settled, null), by_amount: [] };
+  const { context, moment } = await usage.byNow(request());
+  const amounts = async (room?: number) => {
+    const rate = (each: Settled) => rateSettled(context, each, moment);
+    const late = await lateLines(request(), id, back, rate, room);
+    return late.map(({ line }) => line.amount);
+  };
+  assert.equal([await amounts(), await amounts(1)], [['2', '1'], ['2']]);
 });
 
 test('the end of a subscription bills all that came late before', async () => {
