@@ -46,8 +46,7 @@ test('one that an attempt has taken, and its invoice did not need in the end, is
 });
 
 test('one of a void invoice goes to the invoice that bills it again, and to no other', async () => {
-  const { id, request, pass, use, settle, holder, discounts } =
-    await halfOffCalls();
+  const { id, request, pass, use, settle, holder, discounts } = await halfOffCalls();
   use(200, day(1, 3));
   use(200, day(2, 3));
   await pass(day(2, 1, 3));
@@ -66,7 +65,6 @@ test('one of a void invoice goes to the invoice that bills it again, and to no o
   await pass(day(3, 1, 3));
   // The void one still shows what it had.
   assert.equal(await discounts(), ['0', '1', '1', '0']);
-
 });
 
 test.run();

@@ -299,13 +299,9 @@ export const movementSchema = z
   .object({
     wallet: walletSchema,
     wallet_transaction: transactionSchema,
-    invoice_id: z
-      .string()
-      .optional()
-      .meta({
-        description:
-          'Of credits that are paid for later, where they cost something that can be paid',
-      }),
+    invoice_id: z.string().optional().meta({
+      description: 'Of credits that are paid for later, where they cost something that can be paid',
+    }),
   })
   .meta({ id: 'WalletMovement' });
 

@@ -73,20 +73,27 @@ async function asItFollowed(
   for await (const drafted of context.history(invoice, id, { maximum: 1 })) {
     const state = invoice.evolve(null, drafted);
     const outcome = { events: [drafted], state, revision: drafted.revision, replayed: true };
-    return stateFollowing(context, invoice, id, outcome, (event, after) => {
-      switch (event.type) {
-        case 'InvoiceDrafted':
-          // One that waits is made final by its time, and has its figures until then.
-          return isDue(after, drafted.stamp.occurred_at)
-            ? [['FinalizationStarted']]
-            : [['InvoiceComputed']];
-        case 'InvoiceFinalized':
-        case 'PaymentSettled':
-          return [['PaymentSettled']];
-        default:
-          return followsFinalization(event, after);
-      }
-    }, (event) => event.type !== 'PaymentSettled' || isCollected(id, event.data.payment_id));
+    return stateFollowing(
+      context,
+      invoice,
+      id,
+      outcome,
+      (event, after) => {
+        switch (event.type) {
+          case 'InvoiceDrafted':
+            // One that waits is made final by its time, and has its figures until then.
+            return isDue(after, drafted.stamp.occurred_at)
+              ? [['FinalizationStarted']]
+              : [['InvoiceComputed']];
+          case 'InvoiceFinalized':
+          case 'PaymentSettled':
+            return [['PaymentSettled']];
+          default:
+            return followsFinalization(event, after);
+        }
+      },
+      (event) => event.type !== 'PaymentSettled' || isCollected(id, event.data.payment_id),
+    );
   }
   return null;
 }
