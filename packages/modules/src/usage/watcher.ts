@@ -11,7 +11,7 @@ export interface ChangedUsage {
   readonly events: () => Iterable<TouchedUsage>;
 }
 
-/** Whoever has records to be looked at when usage of customers changes: told in the session that fills the tables of usage. */
+/** Records that are looked at when usage of customers changes, kept in the session that fills the tables of usage. */
 export interface UsageWatcher {
   /** What is kept in memory may be wrong by now. */
   forget(): void;

@@ -69,7 +69,7 @@ function movementOf(
   return withETag({ wallet: shown, wallet_transaction, ...invoice }, revision);
 }
 
-/** What is done at once because of credits that were ordered: whoever invoices them tells it. */
+/** Work that is done at once because of credits that were ordered: whoever invoices them tells it. */
 export type OrderedAtOnce = (
   context: RequestContext,
   walletId: string,

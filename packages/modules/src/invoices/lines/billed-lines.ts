@@ -32,7 +32,7 @@ export const billedFor = (
 export const isOfUsage = ({ kind }: Pick<InvoiceLine, 'kind'>): boolean =>
   kind === 'usage' || kind === 'overage' || kind === 'true_up';
 
-/** What was billed and counts no more, as a line of nothing. */
+/** A line of nothing for usage that was billed and counts no more. */
 export const nothingOf = (line: InvoiceLine): UnnamedLine => ({
   ...unnamed(line),
   quantity: zeroText,
