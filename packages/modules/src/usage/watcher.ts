@@ -13,7 +13,7 @@ export interface ChangedUsage {
 
 /** Records that are looked at when usage of customers changes, kept in the session that fills the tables of usage. */
 export interface UsageWatcher {
-  /** What is kept in memory may be wrong by now. */
+  /** Memory of the tables may be wrong by now: they are read again. */
   forget(): void;
   touch(usage: ChangedUsage): Promise<void>;
   /** Customers may have taken over usage that waited for them. */
