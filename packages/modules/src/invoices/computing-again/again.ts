@@ -120,6 +120,7 @@ async function figuresAgain(
     return computedWith(context, { ...invoice, cause }, read, {
       taxes: async () => taxes,
       claimed: async ({ id }) => taken.has(id),
+      recorded: invoice.lines,
     });
   }
   if (given) {
