@@ -36,9 +36,14 @@ export interface RunExportsOptions
 
 /** Runs at once. Each has a session of the database, and some megabytes of parts that are under way. */
 const runsAtOnce = 2;
-const tickMilliseconds = 1_000;
+/** Between two looks for work: somebody may wait for a run by hand. */
+const tickMilliseconds = 250;
+/** After the session was lost. */
+const againMilliseconds = 1_000;
 /** A run that could not begin is looked at again after this. */
 const restMilliseconds = 3_000;
+/** A run that has ended is left out so long: by then the table shows it, or it is looked at once more. */
+const endedMilliseconds = 30_000;
 /** The lock of the one exporter that is active: the ASCII of `export`. */
 const lockKey = 0x65_78_70_6f_72_74n;
 
@@ -52,6 +57,8 @@ export function runExports(options: RunExportsOptions) {
   const underWay = new Map<string, UnderWay>();
   /** Runs that could not begin, with the time until which they rest, so that others have their turn. */
   const resting = new Map<string, number>();
+  /** Runs that have ended. The table may show them a little longer, and the next window of the task need not wait for that. */
+  const endedRuns = new Map<string, number>();
 
   /** Begins runs while there is room for them: one of a tenant at once, so that nobody waits behind all of another. */
   const begin = (runs: readonly OpenRun[], over: AbortSignal): void => {
@@ -61,16 +68,13 @@ export function runExports(options: RunExportsOptions) {
       if (underWay.has(run.id) || tenants.includes(run.tenant_id)) continue;
       const ended = carryOut(options, run, over).then((outcome) => {
         underWay.delete(run.id);
-        if (outcome !== 'completed') resting.set(run.id, performance.now() + restMilliseconds);
+        const now = performance.now();
+        if (outcome === 'completed' || outcome === 'ended') {
+          endedRuns.set(run.id, now + endedMilliseconds);
+        } else resting.set(run.id, now + restMilliseconds);
       });
       underWay.set(run.id, { tenantId: run.tenant_id, ended });
     }
-  };
-
-  /** Those that rest still. */
-  const notYet = (): readonly string[] => {
-    for (const [id, until] of resting) if (until <= performance.now()) resting.delete(id);
-    return [...resting.keys()];
   };
 
   const turn = async (): Promise<number> => {
@@ -80,12 +84,13 @@ export function runExports(options: RunExportsOptions) {
     try {
       for (;;) {
         isActive ||= await isLocked(connection);
-        if (over.aborted) return tickMilliseconds;
+        if (over.aborted) return againMilliseconds;
         if (isActive && (await options.isRight())) {
-          begin(await openRuns(connection, notYet()), over);
+          const known = { resting: keptOf(resting), ended: keptOf(endedRuns) };
+          begin(await openRuns(connection, known), over);
         }
         await settled(underWay, over);
-        if (over.aborted) return tickMilliseconds;
+        if (over.aborted) return againMilliseconds;
       }
     } finally {
       await Promise.allSettled([...underWay.values()].map(({ ended }) => ended));
@@ -100,6 +105,13 @@ export function runExports(options: RunExportsOptions) {
       await running;
     },
   };
+}
+
+/** The ids whose time is not over; the others are forgotten. */
+function keptOf(times: Map<string, number>): readonly string[] {
+  const now = performance.now();
+  for (const [id, until] of times) if (until <= now) times.delete(id);
+  return [...times.keys()];
 }
 
 /** A run that is carried out. */
@@ -144,7 +156,8 @@ async function carryOut(
   const context = workContext(
     streams,
     { ...place, correlationId: 'exports' },
-    { reader: (of) => reader(of, { atLeast: upTo }), factsOf: (of) => factsOf(of, upTo) },
+    // The tables of usage are waited for once, before the reads are opened.
+    { reader: (of) => reader(of, { atLeast: upTo }), factsOf: (of) => factsOf(of, null) },
   );
   const open: ExportTools['open'] = async (needed) => {
     const from = BigInt(needed.position);

@@ -37,21 +37,36 @@ export const firstOf = ({
 }: Pick<Outcome<unknown, unknown>, 'revision' | 'events'>): number => revision - events.length + 1;
 
 /**
- * The state of a record after a command and what followed from it: of a command that is repeated as it was then,
- * whatever has happened since. `following` are the types of events that follow.
+ * Tells what follows from an event of a record, as that is right after it: for each event that will come the types that it may have.
+ */
+export type Following<Event extends { readonly type: string }, State> = (
+  event: Event,
+  state: State,
+) => readonly (readonly Event['type'][])[];
+
+/**
+ * The state of a record after a command and what followed from it: of a command that is repeated as it was then, whatever others have
+ * done since (ADR 3).
+ *
+ * @param isOwn tells of an event of a type that follows whether it is the one that does
  */
 export async function stateFollowing<Catalogue extends EventCatalogue, State>(
   context: Pick<RequestContext, 'history' | 'load'>,
   aggregate: Aggregate<string, Catalogue, State>,
   id: string,
-  outcome: Pick<Outcome<State, EventOf<Catalogue>>, 'revision' | 'replayed'>,
-  following: readonly (keyof Catalogue & string)[],
+  outcome: Pick<Outcome<State, EventOf<Catalogue>>, 'revision' | 'replayed' | 'events' | 'state'>,
+  following: Following<EventOf<Catalogue>, State>,
+  isOwn: (event: EventOf<Catalogue>) => boolean = () => true,
 ): Promise<State> {
   if (!outcome.replayed) return context.load(aggregate, id);
-  let state = aggregate.initial;
-  for await (const event of context.history(aggregate, id)) {
-    if (event.revision > outcome.revision && !following.includes(event.type)) break;
+  let { state } = outcome;
+  let awaited = outcome.events.flatMap((event) => following(event, state));
+  for await (const event of context.history(aggregate, id, { from: outcome.revision + 1 })) {
+    const expected = awaited.find((types) => types.some((type) => type === event.type));
+    // Nothing that the command has led to: somebody else has done it.
+    if (!expected || !isOwn(event)) break;
     state = aggregate.evolve(state, event);
+    awaited = [...awaited.filter((types) => types !== expected), ...following(event, state)];
   }
   return state;
 }

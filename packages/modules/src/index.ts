@@ -21,10 +21,10 @@ import { type EntitlementCheckRoutes, entitlementChecks } from './entitlement-ch
 import { type CustomerEntitlementRoutes, entitlements } from './entitlements/index.ts';
 import { type EnvironmentCloneRoutes, environmentClones } from './environment-clones/index.ts';
 import { type EventRoutes, events } from './events/index.ts';
-import { type ExportRoutes, exportsModule } from './exports/index.ts';
+import { type ExportRoutes, exportColumnsOf, exportsModule } from './exports/index.ts';
 import { type FeatureRoutes, features } from './features/index.ts';
 import { type GroupRoutes, groups } from './groups/index.ts';
-import { type InvoiceRoutes, invoices, invoicingWith } from './invoices/index.ts';
+import { type InvoiceRoutes, invoices, invoicingWith, purchasedAtOnce } from './invoices/index.ts';
 import { type MeterRoutes, meters } from './meters/index.ts';
 import { type OfferRoutes, offersWith } from './offers/index.ts';
 import { type OngoingBalanceRoutes, ongoingBalancesModule } from './ongoing-balances/index.ts';
@@ -53,7 +53,7 @@ import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/i
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type UsageRoutes, usage } from './usage/index.ts';
-import { type WalletRoutes, wallets } from './wallets/index.ts';
+import { type WalletRoutes, walletsWith } from './wallets/index.ts';
 import { type WhatIfRoutes, whatIf } from './what-if/index.ts';
 import { type WorkflowRoutes, workflows } from './workflows/index.ts';
 
@@ -199,7 +199,7 @@ const businessModules = ({
   environmentClones({ directory }),
   environmentClocks({ clocks }),
   settings,
-  wallets,
+  walletsWith(purchasedAtOnce),
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
   subscriptionsWith(invoicingWith(collectingAtOnce({ provider: paymentProvider }))),
@@ -217,7 +217,7 @@ const businessModules = ({
   costAnalyticsModule,
   documents({ secret: secrets?.documentSecret ?? null }),
   connections({ sealer: secrets?.sealer ?? noSealer }),
-  scheduledTasks({ policy: targetPolicy }),
+  scheduledTasks({ policy: targetPolicy, columnsOf: exportColumnsOf }),
   exportsModule({
     sealer: secrets?.sealer ?? noSealer,
     policy: targetPolicy,

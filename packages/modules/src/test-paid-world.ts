@@ -11,12 +11,12 @@ import {
 } from '@counterfoil/testkit';
 import { creditNotes } from './credit-notes/index.ts';
 import { customers } from './customers/index.ts';
-import { invoice, invoices } from './invoices/index.ts';
+import { invoice, invoices, purchasedAtOnce } from './invoices/index.ts';
 import { type PaymentProvider, payment, payments } from './payments/index.ts';
 import { settings } from './settings/index.ts';
 import { subscriptions } from './subscriptions/index.ts';
 import { finalInvoice, type TestInvoice } from './test-final-invoice.ts';
-import { wallet, wallets } from './wallets/index.ts';
+import { wallet, walletsWith } from './wallets/index.ts';
 
 /** A resource as tests look at it. */
 export type Shown = Readonly<Record<string, never>> & { readonly id: string };
@@ -31,7 +31,15 @@ export async function paidWorld({
 } = {}) {
   const paying = payments({ provider });
   const slices = [
-    ...[customers, wallets, subscriptions, settings, invoices, paying, creditNotes],
+    ...[
+      customers,
+      walletsWith(purchasedAtOnce),
+      subscriptions,
+      settings,
+      invoices,
+      paying,
+      creditNotes,
+    ],
     ...more,
   ];
   const aggregates = slices.flatMap((slice) => slice.aggregates);

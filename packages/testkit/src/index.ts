@@ -1,4 +1,5 @@
 export * from './call-route.ts';
+export * from './eventually.ts';
 export * from './given.ts';
 export * from './invoice-model/index.ts';
 export * from './memory-store.ts';

@@ -30,17 +30,20 @@ export function addExportsCommand(program: Command, print: (line: string) => voi
     });
 
   withPlace(exports.command('status'))
-    .description('print the scheduled tasks, or the last runs of one')
+    .description('print the scheduled tasks, or one with its last runs')
     .argument('[id]', 'of the scheduled task')
     .action(async (id: string | undefined, place: PlaceOptions) => {
       if (id === undefined) {
         const path = '/tasks/scheduled?limit=1000';
         const { items } = await ask<Page<ShownSchedule>>(place, 'GET', path);
+        if (items.length === 0) print('There are no scheduled tasks.');
         for (const schedule of items) print(scheduleLine(schedule));
         return;
       }
-      const path = `/tasks?scheduled_task_id=${idOf(id)}&limit=${shownRuns}`;
+      print(scheduleLine(await ask(place, 'GET', `/tasks/scheduled/${idOf(id)}`)));
+      const path = `/tasks?scheduled_task_id=${id}&limit=${shownRuns}`;
       const { items } = await ask<Page<ShownRun>>(place, 'GET', path);
+      if (items.length === 0) print('It has no runs yet.');
       for (const run of items) print(runLine(run));
     });
 

@@ -32,7 +32,7 @@ const semiSpaceMegabytes = 64;
  */
 const nodeOptions = (kind: ApplicationName): readonly string[] => {
   // It has little to do most of the time, and its memory is to stay small when it has.
-  if (kind === 'exporter') return ['--max-old-space-size=192'];
+  if (kind === 'exporter') return ['--max-old-space-size=160', '--max-semi-space-size=8'];
   const options = [
     `--max-semi-space-size=${semiSpaceMegabytes}`,
     `--min-semi-space-size=${semiSpaceMegabytes}`,

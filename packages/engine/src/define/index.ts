@@ -1,5 +1,6 @@
 export { arrayText } from '../intake/array-text.ts';
 export { copyLine } from '../intake/copy-line.ts';
+export { contentsBytesMaximum } from '../log/annex.ts';
 export * from './as-of.ts';
 export * from './asking-context.ts';
 export * from './clock.ts';

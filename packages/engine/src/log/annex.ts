@@ -7,10 +7,10 @@ import { parseStreamName, streamName } from './stream-name.ts';
 import { AppendError, type EventMetadata, type NewEvent, type StoredEvent } from './types.ts';
 
 /**
- * The most bytes of all events that are appended together. Far above what one request can ask for: a
+ * The most bytes of all events that are appended together. Above what one request or invoice can come to: a
  * defect must not fill the log.
  */
-export const contentsBytesMaximum = 16 * 1024 * 1024;
+export const contentsBytesMaximum = 48 * 1024 * 1024;
 
 /**
  * Characters of one event of an annex. In a text that is JSON already, none takes more than three bytes

@@ -7,10 +7,9 @@ import type { AnyProjection } from '../define/projection.ts';
 import type { Portions, StreamedReads } from '../define/streamed-reads.ts';
 import type { Selection, Selects } from '../define/tables.ts';
 import { readerRole, scopeSettings } from '../projection/table-shape.ts';
+import { firstPortion, nextPortion } from './portion-size.ts';
 import { narrowed } from './reader.ts';
 
-/** Rows that are fetched at once: enough that travelling costs little, and few in memory. */
-const portionRows = 2_000;
 /** Sorting many rows takes PostgreSQL a while, before the first of them comes. */
 const fetchMilliseconds = 30 * 60_000;
 
@@ -80,18 +79,19 @@ async function* fetched<Row>(
 ): Portions<Row> {
   const { sql: text, parameters } = selection.compile();
   await connection.query(`declare ${cursor} no scroll cursor for ${text}`, [...parameters]);
-  const fetch = () => {
-    const rows = connection.query<Row>(`fetch ${portionRows} from ${cursor}`, [], {
+  const fetch = (count: number) => {
+    const rows = connection.query<Row>(`fetch ${count} from ${cursor}`, [], {
       timeoutMs: fetchMilliseconds,
     });
     // Whoever stops in between does not wait for it.
     rows.catch(() => undefined);
     return rows;
   };
-  for (let next = fetch(); ; ) {
+  for (let count = firstPortion, next = fetch(count); ; ) {
     const { rows } = await next;
     if (rows.length === 0) return;
-    next = fetch();
+    count = nextPortion(count, rows);
+    next = fetch(count);
     yield rows;
   }
 }

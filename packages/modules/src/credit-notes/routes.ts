@@ -10,7 +10,7 @@ import {
 } from '@counterfoil/engine/define';
 import { existing, Problem, type ProblemCode, referenceSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
-import { carryOutFrom, firstOf, stateFollowing } from '../following.ts';
+import { carryOutFrom, type Following, firstOf, stateFollowing } from '../following.ts';
 import { invoice, noteOn } from '../invoices/index.ts';
 import { type CreditNote, type CreditNoteState, creditNote } from './credit-note.ts';
 import { askFinalization, createCreditNote, existingNote, voidCreditNote } from './decisions.ts';
@@ -32,11 +32,10 @@ const idParameters = z.object({ id: referenceSchema('cn') });
 const expand = creditNoteExpansion.parameter;
 
 /** The events that follow from others of a credit note. */
-const following = [
-  'CreditNoteFinalized',
-  'FinalizationRefused',
-  'WalletChosen',
-] as const satisfies readonly CreditNoteEvent['type'][];
+const following: Following<CreditNoteEvent, CreditNoteState> = ({ type }) => {
+  if (type === 'FinalizationAsked') return [['CreditNoteFinalized', 'FinalizationRefused']];
+  return type === 'CreditNoteFinalized' ? [['WalletChosen']] : [];
+};
 
 /** Carries out at once what follows from a command, and returns the note after that. */
 async function carriedOut(

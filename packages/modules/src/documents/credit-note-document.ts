@@ -1,6 +1,5 @@
 import { decimal, textOf } from '@counterfoil/kernel';
 import type { CreditNoteResource } from '../credit-notes/index.ts';
-import type { Locale } from './locale/locale.ts';
 import type { DocumentModel } from './model.ts';
 import {
   currencyOf,
@@ -9,6 +8,7 @@ import {
   issuerOf,
   proofOf,
   recipientOf,
+  watermarkOf,
 } from './parties.ts';
 
 /** The document of a credit note, from its form on the wire. A draft and a void one say so on every page. */
@@ -29,7 +29,7 @@ export function creditNoteDocument(
     fileName: number,
     heading: texts.creditNote,
     title: `${texts.creditNote} ${number}`,
-    watermark: watermarkOf(note, locale),
+    watermark: watermarkOf(note.credit_note_status, locale),
     issuer: issuerOf(setting),
     recipientLabel: texts.creditTo,
     recipient: recipientOf(note.customer, note.customer_id, locale),
@@ -76,17 +76,4 @@ export function creditNoteDocument(
     pageOf: texts.page,
     issuedAt,
   };
-}
-
-function watermarkOf({ credit_note_status }: CreditNoteResource, { texts }: Locale): string | null {
-  switch (credit_note_status) {
-    case 'DRAFT':
-      return texts.draft;
-    case 'VOIDED':
-      return texts.voided;
-    case 'FINALIZED':
-      return null;
-    default:
-      return credit_note_status satisfies never;
-  }
 }

@@ -9,6 +9,7 @@ import {
   issuerOf,
   proofOf,
   recipientOf,
+  watermarkOf,
 } from './parties.ts';
 
 type Line = NonNullable<InvoiceResource['line_items']>[number];
@@ -28,7 +29,7 @@ export function invoiceDocument(invoice: InvoiceResource, setting: DocumentSetti
     fileName: number ?? invoice.id,
     heading: texts.invoice,
     title: `${texts.invoice} ${number ?? invoice.id}`,
-    watermark: watermarkOf(invoice, locale),
+    watermark: watermarkOf(invoice.invoice_status, locale),
     issuer: issuerOf(setting),
     recipientLabel: texts.billTo,
     recipient: recipientOf(invoice.customer, invoice.customer_id, locale),
@@ -49,21 +50,6 @@ export function invoiceDocument(invoice: InvoiceResource, setting: DocumentSetti
     pageOf: texts.page,
     issuedAt,
   };
-}
-
-function watermarkOf({ invoice_status }: InvoiceResource, { texts }: Locale): string | null {
-  switch (invoice_status) {
-    case 'DRAFT':
-      return texts.draft;
-    case 'VOIDED':
-      return texts.voided;
-    case 'SKIPPED':
-      return texts.skipped;
-    case 'FINALIZED':
-      return null;
-    default:
-      return invoice_status satisfies never;
-  }
 }
 
 function factsOf(invoice: InvoiceResource, locale: Locale): readonly Fact[] {

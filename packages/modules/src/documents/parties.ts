@@ -89,3 +89,22 @@ export function proofOf({ locale, secret }: DocumentSetting, given: ProvenFacts)
 /** The currency of a record on the wire, which was checked when it came in. */
 export const currencyOf = ({ currency }: { readonly currency: string }): Currency =>
   currency as Currency;
+
+/** The word across every page of a document that is not valid, or not yet; null for one that is. */
+export function watermarkOf(
+  status: InvoiceResource['invoice_status'],
+  { texts }: Locale,
+): string | null {
+  switch (status) {
+    case 'DRAFT':
+      return texts.draft;
+    case 'VOIDED':
+      return texts.voided;
+    case 'SKIPPED':
+      return texts.skipped;
+    case 'FINALIZED':
+      return null;
+    default:
+      return status satisfies never;
+  }
+}

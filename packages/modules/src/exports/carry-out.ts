@@ -8,6 +8,7 @@ import {
   exportRun,
   failAttempt,
   giveUp,
+  isCurrent,
   noteRows,
   scheduledTask,
   startAttempt,
@@ -16,7 +17,7 @@ import type { ChargesOf } from '../usage/index.ts';
 import { type Destination, StorageFailed } from './destinations/destination.ts';
 import { folderDestination } from './destinations/folder-store.ts';
 import { exportSources } from './sources/index.ts';
-import { type Completed, writeExport } from './write-export.ts';
+import { AttemptOvertaken, type Completed, writeExport } from './write-export.ts';
 
 /** Reads of one state of the tables, to be closed. */
 interface OpenReads extends StreamedReads {
@@ -46,8 +47,11 @@ export interface ExportTools {
 /** Rows between two notes of progress. */
 const progressRows = 250_000;
 
-/** The outcome of an attempt. `early`: the tables do not show the window yet, or the attempt has to wait. */
-export type AttemptOutcome = 'completed' | 'failed' | 'early' | 'ended';
+/**
+ * The outcome of an attempt. `early`: the tables do not show the window yet, or the attempt has to wait. `overtaken`: another one was
+ * begun meanwhile. `ended`: the run needs no attempt any more.
+ */
+export type AttemptOutcome = 'completed' | 'failed' | 'early' | 'overtaken' | 'ended';
 
 /**
  * Makes an attempt at a run: waits for nothing, writes the file and the manifest, and records how it went. Safe to repeat: what
@@ -85,9 +89,14 @@ async function attempt(
   const { context, signal } = tools;
   try {
     const completed = await written(tools, run, reads);
-    await context.execute(exportRun, run.id, completeRun(completed));
-    return 'completed';
+    const { events } = await context.execute(
+      exportRun,
+      run.id,
+      completeRun(run.attempts, completed),
+    );
+    return events.length > 0 ? 'completed' : 'overtaken';
   } catch (error) {
+    if (error instanceof AttemptOvertaken) return 'overtaken';
     // The process ends: another one makes the attempt anew.
     if (signal.aborted) throw error;
     const { message, isFinal } = shownOf(tools, error);
@@ -103,7 +112,7 @@ async function written(
 ): Promise<Completed> {
   const source = exportSources[run.entity_type];
   const from = { run, reads, context, chargesOf };
-  const columns = source.columns(run);
+  const columns = source.columns(run.job_config.export_metadata_fields);
   const destination = await destinationOf({ ...tools, context }, run);
   let noted = 0;
   let noting = Promise.resolve<unknown>(undefined);
@@ -122,6 +131,8 @@ async function written(
       rows: { [Symbol.asyncIterator]: () => source.rows(from) },
       late: () => source.late(from),
       onRows,
+      onLeft: tools.onFault,
+      isCurrent: async () => isCurrent(await context.load(exportRun, run.id), run.attempts),
       signal,
     });
   } finally {

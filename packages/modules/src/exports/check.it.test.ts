@@ -10,6 +10,7 @@ import { connection, connectionRoutes } from '../connections/index.ts';
 import { scheduledTask, scheduledTasks } from '../scheduled-tasks/index.ts';
 import { environment } from '../tenancy/index.ts';
 import { checkRoutes } from './check.ts';
+import { exportColumnsOf } from './sources/index.ts';
 
 const test = suite('connections that are tried');
 
@@ -124,7 +125,9 @@ test('new credentials are tried before they replace others, and are not kept', a
 test('without a place those of the scheduled tasks are tried, each once', async () => {
   const { check, request, id } = await connected();
   assert.equal(await check(), { connection_id: id, result: 'untried', places: [] });
-  const create = scheduledTasks({ policy }).routes['POST /tasks/scheduled'];
+  const create = scheduledTasks({ policy, columnsOf: exportColumnsOf }).routes[
+    'POST /tasks/scheduled'
+  ];
   assert.ok(create);
   for (const [entity_type, bucket] of [
     ['events', storage.bucket],

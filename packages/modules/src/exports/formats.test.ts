@@ -1,4 +1,4 @@
-import { parquetReadObjects } from 'hyparquet';
+import { parquetMetadata, parquetReadObjects } from 'hyparquet';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { csvCell } from './formats/csv.ts';
@@ -83,6 +83,15 @@ test('a Parquet file of several groups is read by another program as it was writ
   const none = written('parquet', []);
   const empty = none.buffer.slice(none.byteOffset, none.byteOffset + none.length) as ArrayBuffer;
   assert.equal(await parquetReadObjects({ file: empty }), []);
+});
+
+test('a group of a Parquet file ends where its rows are long', () => {
+  const long = 'n'.repeat(1_000_000);
+  const rows = Array.from({ length: 20 }, (_, index) => testRow(`${index}`, long, '1'));
+  const bytes = written('parquet', rows);
+  const file = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
+  const groups = parquetMetadata(file).row_groups.map(({ num_rows }) => Number(num_rows));
+  assert.equal(groups, [8, 8, 4]);
 });
 
 test.run();

@@ -2,6 +2,7 @@ import { module } from '@counterfoil/engine/define';
 import { type CheckOptions, checkRoutes } from './check.ts';
 
 export { type AttemptOutcome, carryOutRun, type ExportTools } from './carry-out.ts';
+export { exportColumnsOf } from './sources/index.ts';
 
 /** Exports, as far as requests have to do with them: the storages that they go to are tried. */
 export const exportsModule = (options: CheckOptions) =>

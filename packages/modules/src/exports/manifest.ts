@@ -47,26 +47,47 @@ const stampOf = (instant: string): string => {
   return digits.slice(14) === '000' ? digits.slice(2, 14) : digits.slice(2);
 };
 
-/** The key of the file of a window, which sorts by time; of a later generation with its number (E 23.2; D80). */
-export function keyOf(
-  {
-    entity_type,
-    start,
-    end,
-    job_config,
-  }: Pick<ExportRun, 'entity_type' | 'start' | 'end' | 'job_config'>,
-  generation: number,
-): string {
-  const { key_prefix, format, compression } = job_config;
-  // An underline sorts behind the dot of the first generation.
-  const number = generation === 1 ? '' : `_g${String(generation).padStart(4, '0')}`;
-  const name = `${entity_type}-${stampOf(start)}-${stampOf(end)}${number}.${fileKinds[format].ending}`;
+/** The parts of a run that name the objects of its window. */
+type NamedWindow = Pick<ExportRun, 'entity_type' | 'start' | 'end' | 'job_config'>;
+
+/** An attempt at a run. No two of them have the same number. */
+export type NamedAttempt = NamedWindow & Pick<ExportRun, 'id' | 'attempts'>;
+
+/** The beginning of the keys of all that belongs to a window, which sorts by time (E 23.2). */
+export function windowKeyOf({ entity_type, start, end, job_config }: NamedWindow): string {
+  const { key_prefix } = job_config;
   const folders = [...(key_prefix === '' ? [] : [key_prefix]), entity_type].join('/');
-  return `${folders}/${name}${compression === 'gzip' ? '.gz' : ''}`;
+  return `${folders}/${entity_type}-${stampOf(start)}-${stampOf(end)}`;
 }
 
-/** The key of the manifest of a file (D80). */
-export const manifestKeyOf = (key: string): string => `${key}.manifest.json`;
+/** A later generation has its number in the name: an underline sorts behind the dash and the dot of the first (D80). */
+const numberOf = (generation: number): string =>
+  generation === 1 ? '' : `_g${String(generation).padStart(4, '0')}`;
+
+const endingOf = ({ job_config: { format, compression } }: NamedWindow): string =>
+  `.${fileKinds[format].ending}${compression === 'gzip' ? '.gz' : ''}`;
+
+/** The run in the keys of its files. */
+const tokenOf = ({ id }: Pick<ExportRun, 'id'>): string => id.slice(id.indexOf('_') + 1);
+
+/**
+ * The key of the file that an attempt writes. No other attempt writes there, so that one which goes on although another
+ * has taken its place changes nothing that a manifest names (ADR 55).
+ */
+export const fileKeyOf = (run: NamedAttempt, generation: number): string =>
+  `${windowKeyOf(run)}${numberOf(generation)}-${tokenOf(run)}-${run.attempts}${endingOf(run)}`;
+
+/** True for the key of a file that an earlier attempt at the same run was to write. */
+export function isOfEarlierAttempt(run: NamedAttempt, key: string): boolean {
+  const [, token, attempt] = /-(\w+)-(\d+)\.[a-z.]+$/.exec(key) ?? [];
+  return (
+    key.startsWith(windowKeyOf(run)) && token === tokenOf(run) && +(attempt ?? 0) < run.attempts
+  );
+}
+
+/** The key of the manifest of a generation: it follows from the window alone, and whoever is first has it (D80). */
+export const manifestKeyOf = (run: NamedWindow, generation: number): string =>
+  `${windowKeyOf(run)}${numberOf(generation)}${endingOf(run)}.manifest.json`;
 
 /** Adds figures up, exactly, by column and currency. */
 export class Summing {

@@ -43,6 +43,7 @@ export const testRun = (
     job_config: { ...config, ...job },
     start: '2026-01-01T00:00:00.000Z',
     end: '2026-01-02T00:00:00.000Z',
+    attempts: 1,
     position: '200',
     previous: { end: '2026-01-01T00:00:00.000Z', position: '100' },
   } as unknown as ExportRun,
@@ -55,5 +56,9 @@ export const testRun = (
   },
   late: () => Promise.resolve(null),
   onRows,
+  onLeft: (error) => {
+    throw error;
+  },
+  isCurrent: () => Promise.resolve(true),
   signal: new AbortController().signal,
 });

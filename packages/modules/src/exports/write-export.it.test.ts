@@ -1,7 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { eventually } from '@counterfoil/testkit';
 import { type S3Server, startS3Server } from '@counterfoil/testkit/storage';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
@@ -55,6 +57,7 @@ const failureOf = async (attempt: Promise<unknown>): Promise<StorageFailed> => {
 };
 
 const some = [[testRow('a', null, '1.25'), testRow('b', 'x', '2')], [testRow('c', null, '0.75')]];
+const large = Array.from({ length: 20 }, () => [testRow('x', 'n'.repeat(1_000_000), '1')]);
 const others = [[testRow('a', null, '1.25')]];
 
 for (const kind of ['S3', 'a folder'] as const) {
@@ -79,9 +82,9 @@ for (const kind of ['S3', 'a folder'] as const) {
     assert.equal(
       keys.map((key) => key.split('/').at(-1)),
       [
-        'invoice-260101000000-260102000000.csv',
+        'invoice-260101000000-260102000000-1-1.csv',
         'invoice-260101000000-260102000000.csv.manifest.json',
-        'invoice-260101000000-260102000000_g0002.csv',
+        'invoice-260101000000-260102000000_g0002-1-1.csv',
         'invoice-260101000000-260102000000_g0002.csv.manifest.json',
       ],
     );
@@ -89,16 +92,158 @@ for (const kind of ['S3', 'a folder'] as const) {
   });
 }
 
+/** The manifests of a prefix, each with the hash that its file has. */
+async function manifestsOf(kind: 'S3' | 'a folder', prefix: string) {
+  const folder = join(root, 'tenant_1/env_1/warehouse');
+  const keys =
+    kind === 'S3'
+      ? storage.keys()
+      : readdirSync(join(folder, prefix, 'invoice')).map((name) => `${prefix}/invoice/${name}`);
+  const get = (key: string) =>
+    kind === 'S3' ? storage.get(key) : Promise.resolve(readFileSync(join(folder, key)));
+  const made = keys.filter((key) => key.startsWith(`${prefix}/`) && key.endsWith('.manifest.json'));
+  return Promise.all(
+    made.sort().map(async (key) => {
+      const manifest = JSON.parse((await get(key)).toString());
+      const [file] = manifest.files;
+      const hash = createHash('sha256').update(await get(file.key));
+      return { manifest, isWhole: hash.digest('hex') === file.sha256 };
+    }),
+  );
+}
+
+for (const kind of ['S3', 'a folder'] as const) {
+  for (const { name, isTold, manifests } of [
+    { name: 'and is not told of it', isTold: false, manifests: 2 },
+    { name: 'and is told of it', isTold: true, manifests: 1 },
+  ]) {
+    test(`in ${kind} an attempt that was overtaken, ${name}, changes no file that has a manifest`, async () => {
+      const key_prefix = `overtaken-${kind === 'S3' ? 's3' : 'folder'}-${manifests}`;
+      const to = kind === 'S3' ? toStorage(key_prefix) : toFolder();
+      const { promise: goneOn, resolve: goOn } = Promise.withResolvers<void>();
+      const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+      const stalled = testRun([], { key_prefix });
+      const first = writeExport(to, {
+        ...stalled,
+        rows: {
+          async *[Symbol.asyncIterator]() {
+            yield some[0] ?? [];
+            begin();
+            await goneOn;
+            yield others[0] ?? [];
+          },
+        },
+        isCurrent: () => Promise.resolve(!isTold),
+      });
+      first.catch(() => undefined);
+      await begun;
+      const next = testRun(some, { key_prefix });
+      const second = await writeExport(to, { ...next, run: { ...next.run, attempts: 2 } });
+      assert.equal([second.generation, second.is_new, second.rows], [1, true, 3]);
+      goOn();
+      const error = await first.then(
+        () => null,
+        (reason: Error) => reason,
+      );
+      assert.is(error?.name ?? null, isTold ? 'AttemptOvertaken' : null);
+      const found = await manifestsOf(kind, key_prefix);
+      assert.is(found.length, manifests);
+      assert.ok(found.every(({ isWhole }) => isWhole));
+      assert.equal(found[0]?.manifest.files, second.files);
+      to.close();
+    });
+  }
+}
+
+/** An upload in parts that stands still until it is ended. */
+function stuck(to: Destination, key_prefix: string, id: string, attempts: number) {
+  const { promise: over, reject: end } = Promise.withResolvers<never>();
+  over.catch(() => undefined);
+  const { run, ...rest } = testRun([], { key_prefix });
+  const written = writeExport(to, {
+    ...rest,
+    run: { ...run, id, attempts } as typeof run,
+    rows: {
+      async *[Symbol.asyncIterator]() {
+        yield* large;
+        await over;
+      },
+    },
+  });
+  return {
+    async end() {
+      end(new Error('given up'));
+      await written.catch(() => undefined);
+    },
+  };
+}
+
+test('an attempt takes away what earlier ones of its run have left half sent, and nothing else', async () => {
+  const to = toStorage('left');
+  const uploads = [stuck(to, 'left', 'task_1', 3)];
+  await untilOpen(1);
+  uploads.push(stuck(to, 'left', 'task_1', 1), stuck(to, 'left', 'task_2', 1));
+  await untilOpen(3);
+  const next = testRun(some, { key_prefix: 'left' });
+  await writeExport(to, { ...next, run: { ...next.run, attempts: 2 } });
+  assert.is(storage.openUploads().length, 2);
+  for (const each of uploads) await each.end();
+  assert.equal(storage.openUploads(), []);
+  to.close();
+});
+
+const untilOpen = (uploads: number): Promise<unknown> =>
+  eventually(
+    async () => storage.openUploads().length === uploads,
+    () => `there are ${storage.openUploads().length} uploads`,
+  );
+
+test('a folder is rid of what earlier attempts have left', async () => {
+  const within = join(root, 'tenant_1/env_1/warehouse/leftover/invoice');
+  mkdirSync(within, { recursive: true });
+  const uuid = '00000000-0000-4000-8000-000000000000';
+  const left = (attempt: string) =>
+    `.invoice-260101000000-260102000000-${attempt}.csv.${uuid}.part`;
+  for (const attempt of ['1-1', '1-2', '2-1']) writeFileSync(join(within, left(attempt)), 'x');
+  const next = testRun(some, { key_prefix: 'leftover' });
+  await writeExport(toFolder(), { ...next, run: { ...next.run, attempts: 2 } });
+  assert.equal(
+    readdirSync(within).filter((name) => name.startsWith('.')),
+    [left('1-2'), left('2-1')],
+  );
+});
+
+test('an attempt goes on where what is left of earlier ones cannot be taken away', async () => {
+  const folder = toFolder();
+  const refused = new StorageFailed('The storage answered AccessDenied (403).', true);
+  const next = testRun(some, { key_prefix: 'unlisted' });
+  const told: unknown[] = [];
+  const { is_new } = await writeExport(
+    { ...folder, removeUnfinished: () => Promise.reject(refused) },
+    { ...next, run: { ...next.run, attempts: 2 }, onLeft: (error) => void told.push(error) },
+  );
+  assert.equal([is_new, told], [true, [refused]]);
+});
+
+test('an object that is no manifest is told', async () => {
+  const within = join(root, 'tenant_1/env_1/warehouse/strange/invoice');
+  mkdirSync(within, { recursive: true });
+  writeFileSync(join(within, 'invoice-260101000000-260102000000.csv.manifest.json'), 'mine');
+  const told = await failureOf(writeExport(toFolder(), testRun(some, { key_prefix: 'strange' })));
+  assert.is(told.isFinal, true);
+  assert.match(told.message, /^The object strange\/.*manifest\.json is no manifest of an export/);
+});
+
 test('a file that is larger than a part is sent in parts, and read as it was written', async () => {
   const to = toStorage('large');
   const note = 'n'.repeat(20_000);
-  const portions = Array.from({ length: 20 }, (_, portion) =>
+  const portions = Array.from({ length: 10 }, (_, portion) =>
     Array.from({ length: 100 }, (_, index) => testRow(`${portion}-${index}`, note, '1')),
   );
   const { files } = await writeExport(to, testRun(portions, { key_prefix: 'large' }));
-  assert.ok((files[0]?.bytes ?? 0) > 2 * 16 * 1024 * 1024);
+  assert.ok((files[0]?.bytes ?? 0) > 16 * 1024 * 1024);
   const text = (await storage.get(files[0]?.key ?? '')).toString();
-  assert.is(text.split('\r\n').length, 2_002);
+  assert.is(text.split('\r\n').length, 1_002);
   assert.equal(storage.openUploads(), []);
   const compressed = await writeExport(
     to,
@@ -106,14 +251,12 @@ test('a file that is larger than a part is sent in parts, and read as it was wri
   );
   const stored = await storage.get(compressed.files[0]?.key ?? '');
   assert.is(gunzipSync(stored).toString(), text);
-  // The same rows, which are seen to be the same after two parts were sent.
+  // The same rows, which are seen to be the same after a part was sent.
   const again = await writeExport(to, testRun(portions, { key_prefix: 'large' }));
   assert.is(again.is_new, false);
   assert.equal(storage.openUploads(), []);
   to.close();
 });
-
-const large = Array.from({ length: 20 }, () => [testRow('x', 'n'.repeat(1_000_000), '1')]);
 
 test('an upload that is cut leaves nothing, and the next attempt is whole', async () => {
   const to = toStorage('cut');
@@ -186,9 +329,9 @@ test('an address that the operator does not allow is not asked', async () => {
   );
 });
 
-test('a file of an attempt that broke off is nobody’s, and its text is that of the folder', () => {
+test('the text of a file is that of its rows', () => {
   const folder = join(root, 'tenant_1/env_1/warehouse/local/invoice');
-  const text = readFileSync(join(folder, 'invoice-260101000000-260102000000.csv'), 'utf8');
+  const text = readFileSync(join(folder, 'invoice-260101000000-260102000000-1-1.csv'), 'utf8');
   assert.is(text.split('\r\n').length, 5);
 });
 

@@ -2,15 +2,17 @@ import { createHash, type Hash } from 'node:crypto';
 import { pipeline, Readable, Transform } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import type { ExportRun, ExportRunEventData } from '../scheduled-tasks/index.ts';
-import type { Destination } from './destinations/destination.ts';
+import { type Destination, StorageFailed } from './destinations/destination.ts';
 import { fileKinds, formatOf } from './formats/format.ts';
 import {
-  keyOf,
+  fileKeyOf,
+  isOfEarlierAttempt,
   type Manifest,
   manifestIn,
   manifestKeyOf,
   manifestText,
   Summing,
+  windowKeyOf,
 } from './manifest.ts';
 import type { ExportColumn, ExportRow, SummedColumn } from './rows.ts';
 
@@ -24,10 +26,19 @@ export interface RunRows {
   readonly late: () => Promise<number | null>;
   /** Told how many rows were written so far. */
   readonly onRows: (rows: number) => void;
+  /** False once another attempt at the run was begun, or the run has ended. */
+  readonly isCurrent: () => Promise<boolean>;
+  /** Told where what earlier attempts have left could not be taken away. It harms nobody, so the attempt goes on. */
+  readonly onLeft: (error: unknown) => void;
   readonly signal: AbortSignal;
 }
 
 export type Completed = ExportRunEventData<'ExportRunCompleted'>;
+
+/** Another attempt has taken the place of this one: what it wrote is nobody's. */
+export class AttemptOvertaken extends Error {
+  override readonly name = 'AttemptOvertaken';
+}
 
 /** Generations of one window: a run that finds so many has a fault, and not another change. */
 const generationsMaximum = 1_000;
@@ -41,12 +52,31 @@ class SameRows extends Error {
  * Writes the file of a run, and then its manifest, which makes it one (ADR 51). Rows are sent on as they come, and no more
  * than a few portions are in memory. Where the window has a file with the same rows, nothing is written; where it has
  * one with others, the next generation stands beside it.
+ *
+ * Two attempts at a run may be under way, when one goes on that was given up for lost. Each writes a file of its own, and the
+ * manifest is made once, by whoever is first (ADR 55).
+ *
+ * @throws {AttemptOvertaken} when another attempt was begun meanwhile
  */
 export async function writeExport(destination: Destination, rows: RunRows): Promise<Completed> {
   const { run } = rows;
+  if (run.attempts > 1) {
+    await destination
+      .removeUnfinished(windowKeyOf(run), (key) => isOfEarlierAttempt(run, key))
+      .catch(rows.onLeft);
+  }
+  for (;;) {
+    const completed = await writeGeneration(destination, rows);
+    if (completed) return completed;
+  }
+}
+
+/** Writes the next generation of the window of a run. Null where another attempt has made one with other rows meanwhile. */
+async function writeGeneration(destination: Destination, rows: RunRows): Promise<Completed | null> {
+  const { run } = rows;
   const latest = await latestManifest(destination, run);
   const generation = (latest?.generation ?? 0) + 1;
-  const key = keyOf(run, generation);
+  const key = fileKeyOf(run, generation);
   const writing = new Writing(rows, latest?.content_sha256 ?? null);
   const { mediaType } = fileKinds[run.job_config.format];
   const isCompressed = run.job_config.compression === 'gzip';
@@ -57,41 +87,46 @@ export async function writeExport(destination: Destination, rows: RunRows): Prom
       isCompressed ? 'application/gzip' : mediaType,
     );
   } catch (error) {
-    if (latest && writing.isSame) return completedBy(latest, false);
+    if (latest && writing.isSame) return completedBy(run, latest, false);
     throw error;
   }
   const manifest = await writing.manifest(key, generation, latest);
-  if (await destination.create(manifestKeyOf(key), manifestText(manifest))) {
-    return completedBy(manifest, true);
+  if (!(await rows.isCurrent())) throw new AttemptOvertaken();
+  const manifestKey = manifestKeyOf(run, generation);
+  if (await destination.create(manifestKey, manifestText(manifest))) {
+    return completedBy(run, manifest, true);
   }
-  // Another process was faster. Its rows are these, or it is looked at once more.
-  const made = await manifestAt(destination, key);
-  if (made?.content_sha256 === manifest.content_sha256) return completedBy(made, true);
-  return writeExport(destination, rows);
+  // Another attempt was faster, or this one was and the answer was lost on its way.
+  const made = await manifestAt(destination, manifestKey);
+  if (!made) throw new StorageFailed('The storage refuses a manifest that it has not.', false);
+  const isSame = made.content_sha256 === manifest.content_sha256;
+  return isSame ? completedBy(run, made, made.files[0]?.key === key) : null;
 }
 
-const completedBy = (manifest: Manifest, is_new: boolean): Completed => {
-  const [file] = manifest.files;
-  return {
-    files: manifest.files,
-    manifest_key: manifestKeyOf(file?.key ?? ''),
-    generation: manifest.generation,
-    is_new,
-    rows: manifest.rows,
-    late_rows: manifest.late_rows,
-  };
-};
+const completedBy = (run: ExportRun, manifest: Manifest, is_new: boolean): Completed => ({
+  files: manifest.files,
+  manifest_key: manifestKeyOf(run, manifest.generation),
+  generation: manifest.generation,
+  is_new,
+  rows: manifest.rows,
+  late_rows: manifest.late_rows,
+});
 
 async function manifestAt(destination: Destination, key: string): Promise<Manifest | null> {
-  const text = await destination.read(manifestKeyOf(key));
-  return text === null ? null : manifestIn(text);
+  const text = await destination.read(key);
+  if (text === null) return null;
+  try {
+    return manifestIn(text);
+  } catch (error) {
+    throw new StorageFailed(`The object ${key} is no manifest of an export.`, true, error);
+  }
 }
 
 /** The manifest of the last generation of a window; null where there is none yet. */
 async function latestManifest(destination: Destination, run: ExportRun): Promise<Manifest | null> {
   let latest: Manifest | null = null;
   for (let generation = 1; generation <= generationsMaximum; generation += 1) {
-    const found = await manifestAt(destination, keyOf(run, generation));
+    const found = await manifestAt(destination, manifestKeyOf(run, generation));
     if (!found) return latest;
     latest = found;
   }

@@ -45,6 +45,8 @@ export interface TakenFromElsewhere {
   readonly taxation: () => Promise<Taxation>;
   /** Tells whether a coupon that is for one invoice can be taken off this one. */
   readonly claimed: (coupon: CouponData) => Promise<boolean>;
+  /** The lines that it has, where it is computed again as it was. */
+  readonly recorded?: InvoiceFigures['lines'];
 }
 
 /**
@@ -73,7 +75,7 @@ export async function computedWith(
   context: AskingContext,
   invoice: ComputedInvoice,
   read: () => Promise<UsageReading>,
-  { taxation, claimed }: TakenFromElsewhere,
+  { taxation, claimed, recorded }: TakenFromElsewhere,
   known: SettledSubscription | null = null,
 ): Promise<{
   readonly figures: InvoiceFigures;
@@ -82,7 +84,7 @@ export async function computedWith(
   readonly origins: ReadonlyMap<string, LineOrigin>;
 }> {
   const parts = await partsOf(context, invoice.cause, known);
-  const { lines, position } = await linesOfParts(context, parts, read);
+  const { lines, position } = await linesOfParts(context, parts, read, recorded);
   const ids = named(
     invoice.id,
     lines.map(({ line }) => line),

@@ -1,7 +1,7 @@
 import { module } from '@counterfoil/engine/define';
 import { creditsOfSettlements } from '../subscriptions/index.ts';
 import { latestInvoiceTable } from './at-once/latest.ts';
-import { couponsReturned } from './coupon-returns.ts';
+import { couponsLeft, couponsReturned } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
@@ -62,6 +62,7 @@ export { type OwedMoney, owedOn } from './owed.ts';
 export { afterwards, comingEvents } from './preview/coming.ts';
 export { invoiceTable } from './projection.ts';
 export { type ProvenInvoice, proveInvoice } from './proving/prove-invoice.ts';
+export { purchasedAtOnce } from './purchases/at-once.ts';
 export { getInvoice } from './queries.ts';
 export { type InvoiceLineResource, type InvoiceResource, invoiceSchema } from './schema.ts';
 export { noteTaxOf, totalOf } from './settling/credited.ts';
@@ -75,8 +76,10 @@ export {
 } from './settling/notes.ts';
 export {
   creditsOn,
+  hasRoom,
   notePayment,
   paymentIn,
+  paymentsMaximum,
   returnableOf,
   returnPayment,
   settlePayment,
@@ -117,6 +120,7 @@ export const invoices = module({
     finalization,
     creditsCaptured,
     couponsReturned,
+    couponsLeft,
     voidedInvoices,
     chargesNoted,
     leftOverGiven,

@@ -24,6 +24,7 @@ import { taxAssociations } from '../tax-associations/index.ts';
 import { taxAssociation, taxes, taxRate } from '../taxes/index.ts';
 import { wallet, wallets } from '../wallets/index.ts';
 import type { UsageAt } from './computing-again/again.ts';
+import { couponsLeft } from './coupon-returns.ts';
 import { couponUse } from './coupons.ts';
 import { lowerDebts } from './credits/lower-debts.ts';
 import { chargesNoted, leftOverGiven } from './credits/reactions.ts';
@@ -161,6 +162,7 @@ export const reactionsWith = (usage: UsageReadings): readonly Reaction[] => [
   settlementsDrafted(usage),
   finalizationCarriedOut(usage),
   creditsCaptured,
+  couponsLeft,
   chargesNoted,
   leftOverGiven,
   firstPayments,

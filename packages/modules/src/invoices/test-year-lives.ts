@@ -84,7 +84,7 @@ const anyUse = (start: number, line: string): fc.Arbitrary<BilledUse> =>
   fc
     .record({
       at: fc.integer({ min: 0, max: 370 * day }).map((later) => start + later),
-      late: fc.constantFrom(0, 0, 0, 0, 3, 20, 40, 75, 100),
+      late: fc.constantFrom(0, 0, 0, 0, 3, 20, 40, 75, 100, 160, 280),
       value: fc.oneof(
         fc.integer({ min: 1, max: 30 }).map(String),
         fc.integer({ min: 1, max: 900 }).map((hundredths) => text(hundredths, 2)),

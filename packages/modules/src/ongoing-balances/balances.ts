@@ -192,8 +192,15 @@ async function invoiceOfLastPeriod(
   state: RunningSubscription,
 ): Promise<Invoice | null> {
   const { start, index } = state.opened;
-  const closing = { reason: 'period_closed' as const, period_index: index - 1 };
-  const found = await context.load(invoice, periodInvoiceId(invoicedUnder(state, closing), start));
+  const closing = { reason: 'period_closed' as const, period_index: index - 1, lines: [] };
+  const own = await context.load(invoice, periodInvoiceId(state.id, start));
+  // One that is invoiced with others has an invoice of its own where it has many lines, or for the charge in advance alone.
+  const isOwn = own?.lines.some(
+    ({ price_type, period_end }) => price_type === 'USAGE' && period_end === start,
+  );
+  const found = isOwn
+    ? own
+    : await context.load(invoice, periodInvoiceId(invoicedUnder(state, closing), start));
   // One without figures was drafted a moment ago.
   return found?.last_computed_at === null ? null : found;
 }

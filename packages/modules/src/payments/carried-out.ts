@@ -13,7 +13,7 @@ import {
   type WalletId,
   zeroText,
 } from '@counterfoil/kernel';
-import { carryOutFrom, firstOf, stateFollowing } from '../following.ts';
+import { carryOutFrom, type Following, firstOf, stateFollowing } from '../following.ts';
 import {
   creditsOn,
   invoice,
@@ -209,19 +209,34 @@ async function giveCreditsBack(
 
 type PaymentOutcome = Outcome<PaymentState, PaymentEvent>;
 
-/** The events that follow from others of a payment. */
-const following = [
-  'PaymentAttemptPrepared',
-  'PaymentSucceeded',
-  'PaymentFailed',
-  'PaymentApplied',
-  'ReturnRefused',
-  'PaymentReturned',
-  'WalletChosen',
-  'RefundCommitted',
-  'RefundSucceeded',
-  'RefundFailed',
-] as const satisfies readonly PaymentEvent['type'][];
+/** A payment that is asked for comes, or does not. */
+const ends = ['PaymentSucceeded', 'PaymentFailed'] as const;
+
+const following: Following<PaymentEvent, PaymentState> = (event, state) => {
+  switch (event.type) {
+    case 'PaymentStarted':
+      // Of one that no wallet pays a provider says what becomes of it, or a caller does.
+      return state?.wallet_id == null ? [] : [ends];
+    case 'PaymentAttemptStarted':
+    case 'ProviderAsked':
+      return [['PaymentAttemptPrepared'], ends];
+    case 'PaymentCancelled':
+      return [ends];
+    case 'PaymentSucceeded':
+      return [['PaymentApplied']];
+    case 'PaymentApplied':
+    case 'PaymentReturned':
+      return [['WalletChosen']];
+    case 'ReturnAsked':
+      return [['ReturnRefused', 'PaymentReturned']];
+    case 'RefundStarted':
+      return [['RefundCommitted', 'RefundFailed']];
+    case 'RefundCommitted':
+      return [['PaymentReturned'], ['RefundSucceeded', 'RefundFailed']];
+    default:
+      return [];
+  }
+};
 
 /**
  * Carries out at once what follows from a command on a payment, so that the answer can show it. Returns the payment after

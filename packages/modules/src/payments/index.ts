@@ -1,8 +1,10 @@
 import { module } from '@counterfoil/engine/define';
 import { carryOutFrom } from '../following.ts';
 import { type Collecting, invoice } from '../invoices/index.ts';
+import { invoicesByHand, ordersByHand } from './by-hand.ts';
 import { creditsOfVoid, paymentsCarriedOut } from './carried-out.ts';
 import { collection } from './collection/collection.ts';
+import { isOfFirstRound } from './collection/plan.ts';
 import { collectionTable, retries } from './collection/projection.ts';
 import {
   collectedInvoices,
@@ -61,6 +63,7 @@ export function collectingAtOnce({ provider }: PaymentsOptions): Collecting {
       await carryOutFrom(context, invoice, [collected], invoiceId, 0);
       await carryOutRound(context, { reacting, rounds }, invoiceId, 0);
     },
+    isCollected: isOfFirstRound,
     restOf: restAfterWallets,
   };
 }
@@ -77,7 +80,7 @@ export const payments = ({ provider }: PaymentsOptions) => {
     routes: routesOf(provider, { reacting, rounds }),
     publicEvents: [paymentPublicEvents],
     reactions: [
-      ...[reacting, creditsOfVoid, reversedPayments],
+      ...[reacting, creditsOfVoid, reversedPayments, ordersByHand, invoicesByHand],
       ...[collected, rounds, endsOfPayments],
     ],
     dueWork: [retries, questions],

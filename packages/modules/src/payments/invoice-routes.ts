@@ -1,5 +1,8 @@
 import {
+  type AskingContext,
+  asOf,
   newRecord,
+  type Outcome,
   type Reaction,
   type RequestContext,
   type Routes,
@@ -29,7 +32,7 @@ import {
 } from '../invoices/index.ts';
 import { messageSchema } from '../message.ts';
 import { carriedOut } from './carried-out.ts';
-import { collection } from './collection/collection.ts';
+import { type CollectionEvent, collection } from './collection/collection.ts';
 import { beginRound } from './collection/decisions.ts';
 import { endsOfPayments } from './collection/reactions.ts';
 import { collectable } from './collection/under-way.ts';
@@ -87,7 +90,8 @@ export const invoicePaymentRoutes = ({ reacting, rounds }: Reacting) =>
           },
         });
         await carryOutRound(context, { reacting, rounds }, id, firstOf(outcome));
-        return { message: collected(existing(await context.load(invoice, id), 'invoice')) };
+        const then = outcome.replayed ? await afterRound(context, id, outcome) : context;
+        return { message: collected(existing(await then.load(invoice, id), 'invoice')) };
       },
     }),
   }) satisfies Routes;
@@ -99,6 +103,22 @@ async function assertCollectable(context: RequestContext, state: Invoice): Promi
     `Payments that are under way bring all that remains of invoice ${state.id}. Collect the rest when they have come or failed.`,
     { reason: 'payment_under_way', payment_status: paymentStatusOf(state) },
   );
+}
+
+/** The world as it was when the round that a request had begun was over. */
+async function afterRound(
+  context: RequestContext,
+  id: string,
+  outcome: Pick<Outcome<unknown, CollectionEvent>, 'revision' | 'events'>,
+): Promise<AskingContext> {
+  const from = Math.max(0, Math.min(firstOf(outcome), outcome.revision));
+  let position = '0';
+  for await (const event of context.history(collection, id, { from })) {
+    if (event.revision > outcome.revision && event.type === 'RoundDue') break;
+    position = event.position;
+    if (event.type === 'RoundEnded') break;
+  }
+  return asOf(context, position);
 }
 
 function collected(state: Invoice): string {

@@ -16,9 +16,11 @@ import {
 import { customerReference } from '../customers/index.ts';
 import {
   amountsOf,
+  hasRoom,
   type Invoice,
   invoice,
   paymentStatusOf,
+  paymentsMaximum,
   returnableOf,
 } from '../invoices/index.ts';
 import { type Wallet, wallet, walletTable } from '../wallets/index.ts';
@@ -28,12 +30,9 @@ import {
   type NewPayment,
   type PaymentChange,
 } from './decisions.ts';
-import { payment } from './payment.ts';
+import { type Payment, payment } from './payment.ts';
 import type { PaymentProvider, ProviderAccount } from './provider.ts';
 import type { CreatePaymentBody } from './schema.ts';
-
-/** Payments that one invoice takes at most: each is part of its state. */
-const paymentsMaximum = 500;
 
 /** The invoice with an id, which must be final and have something to be paid (E 16, D60). Throws 404 and 400. */
 export async function payableInvoice(
@@ -50,18 +49,34 @@ export async function payableInvoice(
       invoice_status,
     });
   }
-  if (state.payments.length >= paymentsMaximum) {
-    throw invalidOperation(`Invoice ${id} has ${paymentsMaximum} payments, and takes no more.`, {
-      reason: 'limit_reached',
-      limit: paymentsMaximum,
-    });
-  }
+  assertRoom(state);
   if (amountsOf(state).amount_remaining !== '0') return state;
   const payment_status = paymentStatusOf(state);
   throw invalidOperation(`Of invoice ${id} nothing remains to be paid: it is ${payment_status}.`, {
     reason: 'invoice_paid',
     payment_status,
   });
+}
+
+/** Refuses another payment of an invoice that has taken as many as it can. Throws 400. */
+function assertRoom(state: Invoice): void {
+  if (hasRoom(state)) return;
+  throw invalidOperation(
+    `Invoice ${state.id} has ${paymentsMaximum} payments, and takes no more.`,
+    {
+      reason: 'limit_reached',
+      limit: paymentsMaximum,
+    },
+  );
+}
+
+/** Refuses to begin with a payment whose invoice has taken as many as it can: all of it would go to the customer. Throws 400. */
+export async function assertTaken(
+  context: Pick<RequestContext, 'load'>,
+  { destination_type, destination_id }: Pick<Payment, 'destination_type' | 'destination_id'>,
+): Promise<void> {
+  if (destination_type !== 'INVOICE') return;
+  assertRoom(existing(await context.load(invoice, destination_id), 'invoice'));
 }
 
 /** The part of a payment that follows from what it is for. */

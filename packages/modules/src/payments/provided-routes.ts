@@ -56,6 +56,19 @@ const answered = <Answer>(answer: Promise<Answer>): Promise<Answer> =>
     throw new Problem('service_unavailable', message, { retryAfterSeconds: 5 });
   });
 
+/** Has the provider act on a method that a customer has saved. Throws 404, and 503 where it does not answer. */
+async function actOnMethod(
+  context: RequestContext,
+  provider: PaymentProvider | null,
+  { id, method_id }: z.output<typeof methodParameters>,
+  act: 'makeDefault' | 'removeMethod',
+): Promise<void> {
+  const customerId = await customerOf(context, id);
+  const account = await accountOf(context, provider);
+  const isKnown = await answered(account[act](customerId, method_id));
+  if (!isKnown) throw notFound('payment method', method_id);
+}
+
 /** Payment methods that a provider has saved for customers. */
 const methodRoutes = (provider: PaymentProvider | null) =>
   ({
@@ -122,12 +135,9 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       params: methodParameters,
       response: messageSchema,
       example: savedExample,
-      handle: async (context, { params: { id, method_id } }) => {
-        const customerId = await customerOf(context, id);
-        const account = await accountOf(context, provider);
-        if (!(await answered(account.makeDefault(customerId, method_id))))
-          throw notFound('payment method', method_id);
-        return { message: `Payment method ${method_id} is the usual one.` };
+      handle: async (context, { params }) => {
+        await actOnMethod(context, provider, params, 'makeDefault');
+        return { message: `Payment method ${params.method_id} is the usual one.` };
       },
     }),
 
@@ -141,12 +151,9 @@ const methodRoutes = (provider: PaymentProvider | null) =>
       params: methodParameters,
       response: messageSchema,
       example: savedExample,
-      handle: async (context, { params: { id, method_id } }) => {
-        const customerId = await customerOf(context, id);
-        const account = await accountOf(context, provider);
-        if (!(await answered(account.removeMethod(customerId, method_id))))
-          throw notFound('payment method', method_id);
-        return { message: `Payment method ${method_id} has been removed.` };
+      handle: async (context, { params }) => {
+        await actOnMethod(context, provider, params, 'removeMethod');
+        return { message: `Payment method ${params.method_id} has been removed.` };
       },
     }),
   }) satisfies Routes;

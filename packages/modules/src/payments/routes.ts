@@ -21,8 +21,8 @@ import {
   processPayment,
   readable,
 } from './decisions.ts';
-import { type OwnStatus, type Payment, payment } from './payment.ts';
-import { leftOnInvoice, newPayment, providerFor } from './prepare.ts';
+import { attemptUnderWay, type OwnStatus, type Payment, payment } from './payment.ts';
+import { assertTaken, leftOnInvoice, newPayment, providerFor } from './prepare.ts';
 import { paymentTable } from './projection.ts';
 import type { PaymentProvider } from './provider.ts';
 import { listPayments, paymentExpansion } from './queries.ts';
@@ -171,6 +171,8 @@ const writingRoutes = ({ provider, reacting }: PaymentRoutesOptions) =>
         const outcome = await context.execute(payment, id, {
           prepare: async () => {
             const waiting = readable(await context.load(payment, id), id);
+            // Of one that is on its way it is asked what has become of it.
+            if (!attemptUnderWay(waiting)) await assertTaken(context, waiting);
             return processPayment(id, await providerFor(context, provider, askedAgain(waiting)));
           },
         });

@@ -17,6 +17,7 @@ export {
   completeRun,
   failAttempt,
   giveUp,
+  isCurrent,
   noteRows,
   startAttempt,
 } from './runs/decisions.ts';

@@ -36,6 +36,7 @@ import {
   triggeredRunSchema,
   updateScheduledTaskSchema,
 } from './schema.ts';
+import type { ExportType } from './values.ts';
 
 const tag = 'Scheduled tasks';
 const idParameters = z.object({ id: referenceSchema('schtask') });
@@ -44,6 +45,8 @@ const idParameters = z.object({ id: referenceSchema('schtask') });
 export interface ScheduledTaskOptions {
   /** The addresses to which an `endpoint_url` may lead (D83). */
   readonly policy: TargetPolicy;
+  /** The columns that exports of a kind have by themselves. */
+  readonly columnsOf: (type: ExportType) => readonly string[];
 }
 
 const metadataTypes: readonly CreateScheduledTask['entity_type'][] = [
@@ -55,7 +58,7 @@ const metadataTypes: readonly CreateScheduledTask['entity_type'][] = [
 async function assertFits(
   context: RequestContext,
   { connection_id, entity_type, job_config }: CreateScheduledTask,
-  policy: TargetPolicy,
+  { policy, columnsOf }: ScheduledTaskOptions,
 ): Promise<void> {
   const { provider_type } = await connectionRecords.referred(
     context,
@@ -68,11 +71,20 @@ async function assertFits(
     const only = `only exports of ${metadataTypes.join(' and ')} have columns of metadata`;
     throw invalidField('/job_config/export_metadata_fields', `must be left out: ${only}`);
   }
+  const taken = new Set(columnsOf(entity_type));
   for (const [place, field] of fields.entries()) {
+    const pointer = `/job_config/export_metadata_fields/${place}`;
     if (field.entity_type === 'wallet' && entity_type === 'usage_analytics') {
-      const pointer = `/job_config/export_metadata_fields/${place}/entity_type`;
-      throw invalidField(pointer, 'must be customer for an export of usage_analytics');
+      throw invalidField(
+        `${pointer}/entity_type`,
+        'must be customer for an export of usage_analytics',
+      );
     }
+    if (taken.has(field.column_name)) {
+      const says = `must be another name: the export has a column ${field.column_name}`;
+      throw invalidField(`${pointer}/column_name`, says);
+    }
+    taken.add(field.column_name);
   }
 }
 
@@ -178,7 +190,7 @@ const routesOfTasks = {
   }),
 } satisfies Routes;
 
-export const scheduledTaskRoutes = ({ policy }: ScheduledTaskOptions) =>
+export const scheduledTaskRoutes = (options: ScheduledTaskOptions) =>
   ({
     ...routesOfTasks,
 
@@ -205,7 +217,7 @@ export const scheduledTaskRoutes = ({ policy }: ScheduledTaskOptions) =>
         const id = context.newId('schtask');
         const { state, revision } = await context.execute(scheduledTask, id, {
           prepare: async () => {
-            await assertFits(context, body, policy);
+            await assertFits(context, body, options);
             const { connection_id, entity_type, interval, enabled } = body;
             return createScheduledTask({
               ...{ id, connection_id, entity_type, interval, enabled },

@@ -135,6 +135,14 @@ for (const body of notEnabled.map((enabled) => ({ enabled }))) {
     assert.equal(pointersOf(updateScheduledTaskSchema, body), ['/enabled']));
 }
 
+const withFields = (...fields: readonly object[]) => ({
+  entity_type: 'credit_usage',
+  job_config: {
+    ...someJob,
+    export_metadata_fields: fields.map((field) => ({ entity_type: 'customer', ...field })),
+  },
+});
+
 const unfit: readonly [string, object, string | undefined][] = [
   ['a connection that is not there', { connection_id: 'conn_none' }, undefined],
   ['S3 without a region', { job_config: { bucket: 'warehouse' } }, '/job_config/region'],
@@ -157,6 +165,16 @@ const unfit: readonly [string, object, string | undefined][] = [
       },
     },
     '/job_config/export_metadata_fields',
+  ],
+  [
+    'a column of metadata with the name of another column',
+    withFields({ field_key: 'tier' }, { field_key: 'name' }),
+    '/job_config/export_metadata_fields/1/column_name',
+  ],
+  [
+    'two columns of metadata with one name',
+    withFields({ field_key: 'tier' }, { field_key: 'level', column_name: 'tier' }),
+    '/job_config/export_metadata_fields/1/column_name',
   ],
 ];
 

@@ -27,7 +27,11 @@ export const someJob = { bucket: 'warehouse', region: 'eu-central-1' };
 /** A world with one connection, whose clock tests move. */
 export async function scheduledWorld() {
   const sealer = createSealer(Buffer.alloc(32, 7).toString('base64'));
-  const exporting = scheduledTasks({ policy: strictTargetPolicy });
+  const exporting = scheduledTasks({
+    policy: strictTargetPolicy,
+    // As an export of credits has them.
+    columnsOf: () => ['name', 'currency'],
+  });
   const slices = [connections({ sealer }), exporting];
   const world = memoryWorld([environment, ...slices.flatMap(({ aggregates }) => aggregates)]);
   const routes: Routes = Object.assign({}, ...slices.map((slice) => slice.routes));

@@ -49,7 +49,7 @@ export {
 } from './billing/unbilled.ts';
 export { withPrices } from './billing/with-prices.ts';
 export { subscriptionBefore } from './change/start.ts';
-export type { CouponData } from './coupons/association.ts';
+export { type CouponData, maximumCoupons } from './coupons/association.ts';
 export { prepareOrder } from './creation/prepare.ts';
 export { type DividedCredit, dividedCredits } from './credits/divided-credits.ts';
 export { creditsOfSettlements, type LowerDebts } from './credits/reactions.ts';
@@ -64,13 +64,13 @@ export {
   takeDue,
 } from './decisions.ts';
 export { grantsOf } from './entitlements/grants.ts';
-export { isInherited, payerOf, usersOf } from './families/family.ts';
+export { isInherited, maximumHeirs, payerOf, usersOf } from './families/family.ts';
 export type { Invoicing, Recorded, ShownInvoice } from './invoicing.ts';
 export type { LineData, SoldPrice } from './lines/line.ts';
 export { ofSubscriptions } from './of-subscriptions.ts';
 export { planSync } from './plan-sync/plan-sync.ts';
 export { subscriptionTable } from './projection.ts';
-export { createSubscriptionSchema, subscriptionSchema } from './schema.ts';
+export { createSubscriptionSchema, maximumLines, subscriptionSchema } from './schema.ts';
 export type { Settlement, SettlementLine } from './settlement/index.ts';
 export {
   type AwaitedSettlement,

@@ -11,10 +11,11 @@ export interface ShownInvoice {
   readonly amount_remaining: string;
 }
 
-/** Events that a command has recorded, and the revision of the last of them. */
+/** Events that a command has recorded, the revision of the last of them, and whether that was before: then the request is repeated. */
 export interface Recorded {
   readonly events: readonly SubscriptionEvent[];
   readonly revision: number;
+  readonly replayed: boolean;
 }
 
 /** Everything that subscriptions have to know of the invoices of what they settle: whoever invoices them tells it (ADR 47). */
@@ -28,7 +29,8 @@ export interface Invoicing {
   ) => Promise<ReadonlyMap<string, ShownInvoice>>;
   /**
    * Carries out at once what follows from the one settlement of a command: its invoice, and for a subscription that waits for its first
-   * payment the collection. Returns that invoice; null where there is none yet, or several, which follow by themselves.
+   * payment the collection. Returns that invoice, as far as it follows from the command; null where there is none yet, or several, which
+   * follow by themselves.
    */
   readonly settle: (
     context: RequestContext,

@@ -285,6 +285,7 @@ export class Lived {
       place,
       id: this.#id,
       life: this.#life,
+      isOnTrial: this.state?.subscription_status === 'trialing',
       rate: { ...this.#life, ...(this.state?.cycle as Pick<ModelLife, 'unit' | 'count'>) },
       lineOf: (name) => this.#current(name),
       phaseOf: (place) => this.state?.phases[place]?.id ?? 'phase_none',

@@ -16,6 +16,8 @@ import type { OrderedAddon } from './addons/ordered-addon.ts';
 import { changePlanTo } from './change/decisions.ts';
 import {
   cancelSubscription,
+  endUnpaid,
+  noteFirstPayment,
   revertCancellation,
   type SubscriptionDecision,
   takeDue,
@@ -45,6 +47,7 @@ interface Doing {
   readonly life: ModelLife;
   /** Of the subscription as it is by now. */
   readonly rate: Rate;
+  readonly isOnTrial: boolean;
   readonly lineOf: (name: string) => string;
   readonly addonOf: (name: string) => string;
   readonly grantOf: (name: string) => CreditGrantId;
@@ -58,6 +61,10 @@ export function decisionOf(act: ModelAct, doing: Doing): SubscriptionDecision {
   switch (act.kind) {
     case 'look':
       return takeDue(id);
+    case 'pay':
+      return noteFirstPayment('inv_opening', () => true);
+    case 'expire':
+      return endUnpaid(() => true);
     case 'revert':
       return revertCancellation(id);
     case 'cancel':
@@ -82,7 +89,7 @@ export function decisionOf(act: ModelAct, doing: Doing): SubscriptionDecision {
     case 'change':
     case 'change at end':
       return changePlanTo(id, {
-        order: orderOfPlan(doing.life, act.plan, act, doing.place),
+        order: orderOfPlan(doing.life, act.plan, act, doing),
         prices_of_plan: new Set(['price_01']),
         proration: prorationOf(act),
         change_at: act.kind === 'change' ? 'immediate' : 'end_of_period',

@@ -94,9 +94,12 @@ const nothingBeside = {
 } satisfies AnyBeside;
 
 /** Acts that every life can have, and those that only some have: after a pause other rules count the allowances. */
-const plainKinds = ['quantity', 'quantity', 'look', 'cancel', 'end', 'on', 'revert'] as const;
+const plainKinds = [
+  ...(['quantity', 'quantity', 'look', 'cancel', 'end', 'on', 'revert'] as const),
+  ...(['pay', 'pay', 'expire'] as const),
+] as const;
 const otherKinds = [
-  ...(['quantity', 'quantity', 'look', 'end', 'revert'] as const),
+  ...(['quantity', 'quantity', 'look', 'end', 'revert', 'pay', 'pay', 'expire'] as const),
   ...(['pause', 'pause', 'pause on', 'pause at end', 'resume', 'resume'] as const),
   ...(['add', 'add', 'remove', 'attach', 'attach', 'detach'] as const),
   ...(['change', 'change at end', 'trial', 'phase', 'phase'] as const),
@@ -106,7 +109,7 @@ const besideKinds = [
   ...(['grant', 'grant', 'end grant', 'share', 'share', 'unshare', 'unshare', 'group'] as const),
   ...(['phase', 'drop phase', 'drop phase', 'drop phase', 'attach', 'attach', 'detach'] as const),
   ...(['look', 'quantity', 'pause', 'pause at end', 'resume', 'trial', 'trial'] as const),
-  ...(['change', 'change at end', 'cancel', 'end'] as const),
+  ...(['change', 'change at end', 'cancel', 'end', 'pay', 'pay', 'expire'] as const),
 ] as const;
 type Kind = (typeof plainKinds | typeof otherKinds | typeof besideKinds)[number];
 
@@ -147,6 +150,7 @@ const anyTermsOf = (kinds: readonly Kind[], beside: fc.Arbitrary<AnyBeside> | nu
       fc.integer({ min: -24 * 60, max: 24 * 60 }).map((hours) => first + hours * hour),
     ),
     prorates: fc.boolean(),
+    waits: fc.constantFrom(false, false, true),
     prices: fc.array(anyPrice, { minLength: 1, maxLength: 4 }),
     acts: fc.array(anyActOf(kinds, beside === null ? 40 : 20), { maxLength: 8 }),
     commitment: fc.option(anyCommitment),

@@ -164,6 +164,7 @@ export function orderOfLife(life: ModelLife): Order {
     trial_days: life.trialDays || null,
     timezone: zones[life.ahead as keyof typeof zones],
     proration_behavior: life.prorates ? 'create_prorations' : 'none',
+    payment_behavior: life.waits ? 'default_incomplete' : 'default_active',
     commitment: commitment && {
       amount: dollars(commitment.cents),
       overage_factor: '1' as DecimalText,
@@ -193,10 +194,10 @@ export const orderOfPlan = (
   life: ModelLife,
   plan: ModelPlan,
   act: ModelAct,
-  place: number,
+  { place, isOnTrial }: { readonly place: number; readonly isOnTrial: boolean },
 ): Order => ({
   ...orderOfLife({
-    ...{ ...life, ...nothingBeside, trialDays: 0 },
+    ...{ ...life, ...nothingBeside, trialDays: 0, waits: life.waits && isOnTrial },
     ...{ ...plan, start: act.at, prorates: act.prorates },
   }),
   id: `subs_${place}next` as SubscriptionId,

@@ -10,9 +10,8 @@ import { invariant, type Stamped } from '@counterfoil/kernel';
 import type { CustomerEvent } from '../customers/index.ts';
 import type { MeterEvent } from '../meters/index.ts';
 import type { UsageAlertEvent } from './alerts/usage-alert.ts';
-import { type TouchedUsage, Watched } from './alerts/watched.ts';
 import { type BackfillEvent, fillWaiting, followBackfill } from './backfills/index.ts';
-import { isOfBalances, WatchedBalances } from './balances/watched-balances.ts';
+import { isOfBalances } from './balances/watched-balances.ts';
 import { type Claim, Dictionary } from './dictionary.ts';
 import { definitionIn, type UsageGroupingEvent } from './groupings/usage-grouping.ts';
 import { type Month, monthOf, monthTextOf } from './month.ts';
@@ -22,10 +21,10 @@ import { usageReservation } from './reservations/usage-reservation.ts';
 import { KeptMonths, type UnkeptUsage } from './retention/kept-months.ts';
 import { RollUps, type WrittenEvent } from './roll-ups/index.ts';
 import { isRepetition, type UsageEvent } from './usage-event.ts';
+import { UsageWatchers } from './usage-watchers.ts';
 import { takeOut } from './voids/take-out.ts';
 import type { UsageVoidEvent } from './voids/usage-void.ts';
 import type { UsageWatchEvent } from './watches/usage-watch.ts';
-import { WatchedUsage } from './watches/watched-usage.ts';
 
 /**
  * Writes usage into its tables: every id once, the first in the log (D35). What repeats it is left out, and what
@@ -35,9 +34,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   readonly #session: FillSession;
   readonly #dictionary: Dictionary;
   readonly #rollUps: RollUps;
-  readonly #watched: Watched;
-  readonly #watches: WatchedUsage;
-  readonly #balances: WatchedBalances;
+  readonly #watchers: UsageWatchers;
   readonly #kept: KeptMonths;
   /** The months that have a partition, written as `2026-11`. */
   readonly #months = new Set<string>();
@@ -52,9 +49,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     this.#kept = new KeptMonths(session, only);
     this.#dictionary = new Dictionary(session);
     this.#rollUps = rollUps;
-    this.#watched = new Watched(session);
-    this.#watches = new WatchedUsage(session);
-    this.#balances = new WatchedBalances(session);
+    this.#watchers = new UsageWatchers(session);
   }
 
   /** Fills tables beside with the events of some months, and with what tells which of them count. */
@@ -75,7 +70,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       if (item.kind === 'record' && isOfBalances(item)) {
         // What usage counts as does not depend on them: usage before and after is written together.
         const environment = await this.#environmentOf(item.environmentId);
-        await this.#balances.follow(item, environment);
+        await this.#watchers.balances.follow(item, environment);
         continue;
       }
       const own = claimIn(item);
@@ -102,15 +97,13 @@ export class UsageFiller implements Filler<UsageEvent> {
     }
     await claim();
     await this.#write(placed);
-    await this.#balances.mark();
+    await this.#watchers.balances.mark();
   }
 
   forget(): void {
     this.#dictionary.forget();
     this.#rollUps.forget();
-    this.#watched.forget();
-    this.#watches.forget();
-    this.#balances.forget();
+    this.#watchers.forget();
     this.#kept.forget();
     this.#months.clear();
   }
@@ -131,7 +124,7 @@ export class UsageFiller implements Filler<UsageEvent> {
         const environment = await this.#environmentOf(environmentId);
         const change = { environment, id, position, event: event as unknown as MeterEvent };
         await this.#rollUps.follow(change);
-        return await this.#watched.meterChanged(id);
+        return await this.#watchers.alerts.meterChanged(id);
       }
       case 'usage_void': {
         const environment = await this.#environmentOf(environmentId);
@@ -140,7 +133,8 @@ export class UsageFiller implements Filler<UsageEvent> {
         const voided = { environment, eventId, reason, position, voidedAt: stamp.occurred_at };
         const tools = { session: this.#session, rollUps: this.#rollUps, kept: this.#kept };
         const gone = await takeOut(tools, voided);
-        if (gone) await this.#touch([gone]);
+        if (gone)
+          await this.#watchers.touch({ accounts: new Set([gone.account]), events: () => [gone] });
         return;
       }
       case 'usage_grouping': {
@@ -153,11 +147,14 @@ export class UsageFiller implements Filler<UsageEvent> {
       case 'usage_alert': {
         const environment = await this.#environmentOf(environmentId);
         const place = { tenantId, environmentId, environment, id };
-        return await this.#watched.follow({ ...place, event: event as unknown as UsageAlertEvent });
+        return await this.#watchers.alerts.follow({
+          ...place,
+          event: event as unknown as UsageAlertEvent,
+        });
       }
       case 'usage_watch': {
         const watch = event as unknown as UsageWatchEvent;
-        return await this.#watches.follow({ tenantId, environmentId, id, event: watch });
+        return await this.#watchers.watches.follow({ tenantId, environmentId, id, event: watch });
       }
       case 'usage_backfill': {
         const environment = await this.#environmentOf(environmentId);
@@ -167,7 +164,7 @@ export class UsageFiller implements Filler<UsageEvent> {
       }
       default:
         await this.#followCustomer(environmentId, id, event as unknown as CustomerEvent);
-        return await this.#customersChanged([id]);
+        return await this.#watchers.customersChanged([id]);
     }
   }
 
@@ -208,7 +205,7 @@ export class UsageFiller implements Filler<UsageEvent> {
   async #claim(claims: readonly Claim[]): Promise<void> {
     if (claims.length === 0) return;
     await this.#dictionary.claim(claims);
-    await this.#customersChanged(claims.map(({ customerId }) => customerId));
+    await this.#watchers.customersChanged(claims.map(({ customerId }) => customerId));
   }
 
   async #write(placed: readonly PlacedUsage[]): Promise<void> {
@@ -256,23 +253,7 @@ export class UsageFiller implements Filler<UsageEvent> {
     await countReserved(this.#session, fresh, numberOf);
     const written = () => writtenOf(fresh, accounts, numberOf);
     await this.#rollUps.count(written());
-    await this.#watched.touch(written());
-    await this.#watches.touch(new Set(accounts));
-    await this.#balances.touch(accounts);
-  }
-
-  /** Usage counts no more: a reason to look at what looks at it. */
-  async #touch(usage: readonly TouchedUsage[]): Promise<void> {
-    await this.#watched.touch(usage);
-    const accounts = usage.map(({ account }) => account);
-    await this.#watches.touch(new Set(accounts));
-    await this.#balances.touch(accounts);
-  }
-
-  async #customersChanged(ids: readonly string[]): Promise<void> {
-    await this.#watched.customersChanged(ids);
-    await this.#watches.customersChanged(ids);
-    await this.#balances.customersChanged(ids);
+    await this.#watchers.touch({ accounts: new Set(accounts), events: written });
   }
 
   /** Notes the ids that are new, and gives the events that were the first under theirs. */

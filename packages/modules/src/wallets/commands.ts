@@ -100,7 +100,7 @@ export async function prepareCreation(
       name: `${typeNames[type]} Wallet - ${currency.toUpperCase()}`,
       description: body.description ?? null,
       metadata: body.metadata,
-      config: { allowed_price_types: type === 'PRE_PAID' ? ['USAGE'] : ['ALL'] },
+      config: body.config ?? { allowed_price_types: type === 'PRE_PAID' ? ['USAGE'] : ['ALL'] },
       alert_settings: alerts,
       auto_topup: body.auto_topup ?? null,
       allow_multiple: body.allow_multiple,

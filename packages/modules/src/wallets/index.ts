@@ -9,7 +9,7 @@ import { walletListRoutes } from './list-routes.ts';
 import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletPublicEvents } from './public-events.ts';
 import { reversalRoutes } from './reversals/routes.ts';
-import { walletRoutes } from './routes.ts';
+import { type OrderedAtOnce, topUpRoute, walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
@@ -58,9 +58,10 @@ export {
 export { transactionTable, walletTable } from './projection.ts';
 export { spendableWallet, walletsOf } from './queries.ts';
 export { type CreditsBack, giveBack } from './reversals/give-back.ts';
+export type { OrderedAtOnce } from './routes.ts';
 export type { TransactionResource, WalletResource } from './schema.ts';
 export { walletSchema } from './schema.ts';
-export { endOfOrder, endOrder, invoiceOfOrder } from './topups/decisions.ts';
+export { endOfOrder, endOrder, invoiceOfOrder, priceOfOrder } from './topups/decisions.ts';
 export { walletView } from './view.ts';
 export { type Wallet, wallet } from './wallet.ts';
 
@@ -72,24 +73,29 @@ const expiry = dueWork({
   run: (context, id) => context.execute(wallet, id, settleDue(id)),
 });
 
-/** Prepaid and postpaid credits of customers, with their ledger. */
-export const wallets = module({
-  name: 'wallets',
-  aggregates: [wallet, customerDebits],
-  tables: [walletTable, transactionTable, holdTable],
-  routes: {
-    ...walletRoutes,
-    ...walletListRoutes,
-    ...topUpRoutes,
-    ...holdRoutes,
-    ...reversalRoutes,
-    ...auditRoutes,
-    ...customerDebitRoutes,
-  },
-  publicEvents: [walletPublicEvents],
-  reactions: [debitsCarriedOut],
-  dueWork: [expiry],
-});
+/** Prepaid and postpaid credits of customers, with their ledger, and what is done at once when some are ordered. */
+export const walletsWith = (ordered: OrderedAtOnce) =>
+  module({
+    name: 'wallets',
+    aggregates: [wallet, customerDebits],
+    tables: [walletTable, transactionTable, holdTable],
+    routes: {
+      ...walletRoutes,
+      'POST /wallets/{id}/top-up': topUpRoute(ordered),
+      ...walletListRoutes,
+      ...topUpRoutes,
+      ...holdRoutes,
+      ...reversalRoutes,
+      ...auditRoutes,
+      ...customerDebitRoutes,
+    },
+    publicEvents: [walletPublicEvents],
+    reactions: [debitsCarriedOut],
+    dueWork: [expiry],
+  });
+
+/** Wallets whose orders nobody invoices at once. */
+export const wallets = walletsWith(async () => undefined);
 
 /** The routes with their exact types, for the typed client. */
 export type WalletRoutes = typeof walletRoutes &

@@ -52,6 +52,14 @@ test('the unit gives currency and rates, whatever else the request says of them'
   );
 });
 
+test('what a wallet may pay is what its creation says, else what its type has', async () => {
+  const { create } = await worldWithUnit();
+  const config = { allowed_price_types: ['FIXED'] };
+  assert.equal((await create({ config })).config, config);
+  const other = { wallet_type: 'POST_PAID' };
+  assert.equal((await create(other)).config, { allowed_price_types: ['ALL'] });
+});
+
 test('a rate for top-ups of its own stays', async () => {
   const { create } = await worldWithUnit();
   const made = await create({ price_unit: 'CRD', topup_conversion_rate: '0.02' });

@@ -2,14 +2,16 @@ import {
   expandParameter,
   newRecord,
   newText,
+  type Outcome,
   ofTable,
   pageSchema,
+  type RequestContext,
   type Routes,
   route,
   searchExample,
   withETag,
 } from '@counterfoil/engine/define';
-import { invariant, referenceSchema, type Stamped } from '@counterfoil/kernel';
+import { invariant, referenceSchema, type Stamped, zeroText } from '@counterfoil/kernel';
 import { z } from 'zod';
 import { bulkResults, moveInBulk } from './bulk/bulk.ts';
 import { bulkAnswerSchema, bulkBytesMaximum, bulkSchema } from './bulk/schema.ts';
@@ -40,7 +42,7 @@ import {
   walletSchema,
 } from './schema.ts';
 import { assertConsistentAlerts } from './settings.ts';
-import { invoiceOfOrder } from './topups/decisions.ts';
+import { invoiceOfOrder, priceOfOrder } from './topups/decisions.ts';
 import { walletView } from './view.ts';
 import { type WalletState, wallet } from './wallet.ts';
 
@@ -62,10 +64,46 @@ function movementOf(
   );
   invariant(movement, `${shown.id}: a movement was answered without its entry`);
   const wallet_transaction = transactionOf(movement, shown.id);
-  const invoice =
-    movement.type === 'TopUpRequested' ? { invoice_id: invoiceOfOrder(wallet_transaction.id) } : {};
+  const isInvoiced = movement.type === 'TopUpRequested' && priceOfOrder(movement.data) !== zeroText;
+  const invoice = isInvoiced ? { invoice_id: invoiceOfOrder(wallet_transaction.id) } : {};
   return withETag({ wallet: shown, wallet_transaction, ...invoice }, revision);
 }
+
+/** Work that is done at once because of credits that were ordered: whoever invoices them tells it. */
+export type OrderedAtOnce = (
+  context: RequestContext,
+  walletId: string,
+  outcome: Outcome<WalletState, WalletEvent>,
+) => Promise<void>;
+
+/** The route that loads credits, or orders them. */
+export const topUpRoute = (ordered: OrderedAtOnce) =>
+  route({
+    summary: 'Load credits',
+    description:
+      'By `credits_to_add`, or by `amount` divided by topup_conversion_rate. With PURCHASED_CREDIT_INVOICED the transaction is `pending` and changes no balance before it is completed.',
+    tag,
+    status: 200,
+    permission: 'wallet:write',
+    params: idParameters,
+    body: topUpSchema,
+    response: movementSchema,
+    example: {
+      body: { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '5' },
+      makes: 'order',
+      madeIn: 'wallet_transaction',
+    },
+    handle: async (context, { params: { id }, body }) => {
+      const outcome = await context.execute(wallet, id, {
+        prepare: () => topUpDecision(context, id, body),
+      });
+      await ordered(context, id, outcome);
+      return movementOf(
+        outcome,
+        ({ type }) => type === 'CreditsLoaded' || type === 'TopUpRequested',
+      );
+    },
+  });
 
 export const walletRoutes = {
   'POST /wallets': route({
@@ -145,31 +183,7 @@ export const walletRoutes = {
     },
   }),
 
-  'POST /wallets/{id}/top-up': route({
-    summary: 'Load credits',
-    description:
-      'By `credits_to_add`, or by `amount` divided by topup_conversion_rate. With PURCHASED_CREDIT_INVOICED the transaction is `pending` and changes no balance before it is completed.',
-    tag,
-    status: 200,
-    permission: 'wallet:write',
-    params: idParameters,
-    body: topUpSchema,
-    response: movementSchema,
-    example: {
-      body: { transaction_reason: 'PURCHASED_CREDIT_INVOICED', credits_to_add: '5' },
-      makes: 'order',
-      madeIn: 'wallet_transaction',
-    },
-    handle: async (context, { params: { id }, body }) => {
-      const outcome = await context.execute(wallet, id, {
-        prepare: () => topUpDecision(context, id, body),
-      });
-      return movementOf(
-        outcome,
-        ({ type }) => type === 'CreditsLoaded' || type === 'TopUpRequested',
-      );
-    },
-  }),
+  'POST /wallets/{id}/top-up': topUpRoute(async () => undefined),
 
   'POST /wallets/{id}/debit': route({
     summary: 'Take credits',

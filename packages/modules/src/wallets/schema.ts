@@ -49,6 +49,7 @@ export const createWalletSchema = withConditions(
     external_customer_id: requiredTextSchema(255).optional(),
     description: clearable(textSchema(1024)).optional(),
     metadata: metadataSchema.default({}),
+    config: walletConfigSchema.nullish(),
     alert_settings: alertSettingsInput.nullish(),
     auto_topup: autoTopupInput.nullish(),
     conversion_rate: rateSchema.optional(),
@@ -298,10 +299,9 @@ export const movementSchema = z
   .object({
     wallet: walletSchema,
     wallet_transaction: transactionSchema,
-    invoice_id: z
-      .string()
-      .optional()
-      .meta({ description: 'Of credits that are paid for later; the invoice is made right after' }),
+    invoice_id: z.string().optional().meta({
+      description: 'Of credits that are paid for later, where they cost something that can be paid',
+    }),
   })
   .meta({ id: 'WalletMovement' });
 

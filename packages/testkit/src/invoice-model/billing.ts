@@ -22,14 +22,20 @@ import type { Charge, Entry, Piece } from './pieces.ts';
 import { costOf } from './prices.ts';
 import { chargedUse } from './usage.ts';
 
-/** Settlements of usage that are looked at again with each one that follows. */
-const lookedBack = 3;
-
 /** Usage that was settled once, with what was billed of it since. */
 interface Settled {
   readonly period: number;
+  /** The number of the closing that it belongs to, or that came next. */
+  readonly place: number;
   readonly usage: readonly { readonly piece: Piece; readonly span: Stretch }[];
   readonly billed: Map<Piece, { units: bigint; quantity: Fraction }>;
+  /** True once its invoice is final. */
+  isOver: boolean;
+}
+
+/** The end of a period, or of the subscription, that is billed: on its invoice comes what was late. */
+interface Closing {
+  readonly at: Moment;
   /** True once its invoice is final. */
   isOver: boolean;
 }
@@ -38,12 +44,13 @@ interface Settled {
 interface Draft {
   readonly reason: ShownBill['reason'];
   readonly at: Moment;
+  /** Null: it closes nothing. */
+  readonly closing: Closing | null;
   readonly parts: readonly {
     readonly period: number;
     readonly entries: readonly Entry[];
-    /** The usage that it settles, and that which is looked at again; null where it settles none. */
+    /** The usage that it settles; null where it settles none. */
     readonly settled: Settled | null;
-    readonly earlier: readonly Settled[];
   }[];
 }
 
@@ -58,10 +65,14 @@ export class Billing {
   readonly #life: BilledLife;
   readonly #drafts: Draft[] = [];
   readonly #settled: Settled[] = [];
+  readonly #closings: Closing[] = [];
   readonly #wallets: { units: bigint; readonly pays: BilledWallet['pays'] }[];
   readonly #used = new Set<BilledDiscount>();
   readonly #numbers = new Map<string, number>();
   readonly #bills: ShownBill[] = [];
+
+  /** The instant at which the subscription has ended; null while it lasts. */
+  ended: Moment | null = null;
 
   constructor(life: BilledLife) {
     this.#life = life;
@@ -90,19 +101,24 @@ export class Billing {
     if (first) first.units += units;
   }
 
+  /** @param closes the instant that it closes something at; null: it closes nothing */
   draft(
     reason: ShownBill['reason'],
     at: Moment,
     parts: readonly (readonly [number, readonly Entry[]])[],
+    closes: Moment | null,
   ): void {
+    const place = this.#closings.length;
     const drafted = parts.map(([period, entries]) => {
       const usage = entries.flatMap((each) => (each.kind === 'usage' ? [each] : []));
-      const settled = usage.length > 0 ? { period, usage, billed: new Map(), isOver: false } : null;
-      const earlier = settled ? this.#settled.slice(-lookedBack) : [];
+      const settled =
+        usage.length > 0 ? { period, place, usage, billed: new Map(), isOver: false } : null;
       if (settled) this.#settled.push(settled);
-      return { period, entries, settled, earlier };
+      return { period, entries, settled };
     });
-    this.#drafts.push({ reason, at, parts: drafted });
+    const closing = closes === null ? null : { at: closes, isOver: false };
+    if (closing) this.#closings.push(closing);
+    this.#drafts.push({ reason, at, closing, parts: drafted });
     this.#drafts.sort((one, other) => one.at - other.at);
   }
 
@@ -110,10 +126,10 @@ export class Billing {
   finalize(): void {
     const draft = this.#drafts.shift();
     if (!draft) return;
-    const { reason, at } = draft;
+    const { reason, at, closing } = draft;
     const uses = this.#life.uses.filter(({ arrives }) => arrives <= at);
     const charges: (Charge | null)[] = [];
-    const plain = draft.parts.flatMap((part): PlainLine[] => {
+    const plain = draft.parts.flatMap((part, index): PlainLine[] => {
       const lines = [
         ...this.#usage(part, uses),
         ...part.entries.flatMap((each) => {
@@ -127,13 +143,15 @@ export class Billing {
       const own = part.entries.flatMap((each) => (each.kind === 'charge' ? [each.charge] : []));
       const usage = lines.filter(({ kind }) => kind === 'usage').length;
       charges.push(...Array.from({ length: usage }, () => null), ...own);
-      const late = this.#late(part, uses);
+      // What was late stands behind what is closed, where something is.
+      const late = closing && index === 0 ? this.#late(closing, uses) : [];
       const rest = lines.length - usage - own.length + late.length;
       charges.push(...Array.from({ length: rest }, () => null));
       return [...lines, ...late];
     });
     const over = draft.parts.flatMap(({ settled }) => settled ?? []);
     for (const each of over) each.isOver = true;
+    if (closing) closing.isOver = true;
     for (const charge of charges) if (charge) charge.waiting = null;
     if (plain.every(({ units }) => units === 0n)) {
       this.#show(reason, null, billed(plain, [], []).lines);
@@ -169,13 +187,24 @@ export class Billing {
     return { quantity, units };
   }
 
+  /** Tells whether a closing looks again at what was settled: twelve times in a row, then at distances of 16, 32 and so on, and in the end at all. */
+  #looks(number: number, { place }: Settled): boolean {
+    const distance = number - place;
+    if (distance < 0) return false;
+    if (distance <= 12 || this.#closings[number]?.at === this.ended) return true;
+    return Number.isInteger(Math.log2(distance));
+  }
+
   /** Usage of periods that are billed: what it comes to now, less what was billed of it (D61). */
-  #late({ earlier, settled }: Draft['parts'][number], uses: readonly BilledUse[]): PlainLine[] {
-    // Of those that follow each has to be final, so that no two of them bill the same.
-    const follow = this.#settled.filter((each) => each !== settled);
+  #late(own: Closing, uses: readonly BilledUse[]): PlainLine[] {
+    const looked = this.#settled.filter((each) => this.#looks(this.#closings.indexOf(own), each));
+    // Each of those that look at it has to be final, so that no two of them bill the same.
     const isReady = (one: Settled) =>
-      follow.slice(follow.indexOf(one)).every(({ isOver }) => isOver);
-    return earlier.filter(isReady).flatMap(({ period, usage, billed: known }) =>
+      one.isOver &&
+      this.#closings.every(
+        (each, number) => each === own || each.isOver || !this.#looks(number, one),
+      );
+    return looked.filter(isReady).flatMap(({ period, usage, billed: known }) =>
       usage.flatMap(({ piece, span }) => {
         const now = this.#rated(piece, span, uses);
         const before = known.get(piece) ?? { units: 0n, quantity: nothing };

@@ -83,11 +83,16 @@ class InvoiceModel {
       return;
     }
     if (closed.length > 0)
-      this.#billing.draft('SUBSCRIPTION_CYCLE', at + delay, [[this.#period, closed]]);
+      this.#billing.draft('SUBSCRIPTION_CYCLE', at + delay, [[this.#period, closed]], at);
     const back = this.#cancelAt?.prorates ? this.#creditsOfAll(at) : [];
-    this.#ended = at;
-    this.#cancelAt = null;
+    this.#ends(at);
     this.#settle('PRORATION', at, back);
+  }
+
+  #ends(at: Moment): void {
+    this.#ended = at;
+    this.#billing.ended = at;
+    this.#cancelAt = null;
   }
 
   #isLonger({ item }: Piece): boolean {
@@ -114,6 +119,7 @@ class InvoiceModel {
         ...(closed.length > 0 ? [[this.#period - 1, closed] as const] : []),
         ...(opened.length > 0 ? [[this.#period, opened] as const] : []),
       ],
+      isFirst ? null : at,
     );
   }
 
@@ -172,8 +178,7 @@ class InvoiceModel {
     const broken = this.#pieces.flatMap((piece) => this.#brokenOff(piece, at));
     const closed = [...broken, ...this.#closed(this.#window, at)];
     const back = prorates ? this.#creditsOfAll(at) : [];
-    this.#ended = at;
-    this.#cancelAt = null;
+    this.#ends(at);
     this.#settle('PRORATION', at, [...closed, ...back]);
   }
 
@@ -302,7 +307,8 @@ class InvoiceModel {
       return within > 0n ? [{ ...each, units: within }] : [];
     });
     if (entries.some(({ kind }) => kind !== 'credit')) {
-      this.#billing.draft(reason, at, [[this.#period, lowered]]);
+      const closes = reason === 'PRORATION' ? at : null;
+      this.#billing.draft(reason, at, [[this.#period, lowered]], closes);
       this.#passTo(at);
     }
   }

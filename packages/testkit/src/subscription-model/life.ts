@@ -109,6 +109,8 @@ export type ModelAct = { readonly at: Moment; readonly prorates: boolean } & (
   | { readonly kind: 'share' | 'unshare'; readonly customer: string }
   /** It is invoiced with another one, or alone again. */
   | { readonly kind: 'group'; readonly parent: ModelParent | null }
+  /** Its opening invoice is paid, or becomes void. */
+  | { readonly kind: 'pay' | 'expire' }
 );
 
 /** An act of a kind. */
@@ -131,6 +133,11 @@ export const ofRunning: ReadonlySet<ModelAct['kind']> = new Set([
   ] as const),
 ]);
 
+/** Acts that one has that waits for its first payment. */
+export const ofUnpaid: ReadonlySet<ModelAct['kind']> = new Set([
+  ...(['look', 'cancel', 'pay', 'expire'] as const),
+]);
+
 interface ModelPause {
   /** Null: until somebody resumes it. */
   readonly until: Moment | null;
@@ -151,6 +158,8 @@ export interface ModelLife {
   readonly count: number;
   readonly anchor: Moment | 'start' | 'calendar';
   readonly prorates: boolean;
+  /** True where it is sold under the condition that its first invoice is paid. */
+  readonly waits: boolean;
   readonly lines: readonly ModelLine[];
   /** The phases after the first; without any it is not sold in phases. */
   readonly phases: readonly ModelPhase[];

@@ -11,6 +11,7 @@ import {
   type ModelLife,
   type ModelLine,
   type Moment,
+  ofUnpaid,
   type Stretch,
 } from './life.ts';
 import { common, moved, movedStretch, never, OwnTime, type Pause } from './own-time.ts';
@@ -58,6 +59,9 @@ export abstract class Living {
     null;
   protected planned: { at: Moment; readonly following: Following } | null = null;
   protected ended: Moment | null = null;
+  /** True until its first invoice is paid, where it was sold under that condition; and whether there is that invoice. */
+  protected waits: boolean;
+  protected hasOpening = false;
 
   /** Does what a caller asks for; false where that is refused. */
   protected abstract act(act: ModelAct): boolean;
@@ -68,6 +72,7 @@ export abstract class Living {
     this.start = life.start;
     this.since = life.start + life.trialDays * 86_400_000;
     this.isTrial = life.trialDays > 0;
+    this.waits = life.waits;
     this.prorates = life.prorates;
     this.isCalendar = life.anchor === 'calendar';
     this.rate = life;
@@ -96,8 +101,12 @@ export abstract class Living {
       // What has ended can be ended again.
       const isRepeated =
         act.kind === 'end grant' && this.grants.isEnded(act.grant, Math.max(act.on ?? 0, act.at));
-      const isHeard = act.kind === 'look' || isRepeated;
-      return isHeard || (this.ended === null && this.act(act));
+      const isHeard = act.kind === 'look' || (isRepeated && !this.isUnpaid);
+      if (isHeard) return true;
+      // What becomes of an invoice is nobody's wish, and changes nothing but one that waits for it.
+      if (act.kind === 'pay' || act.kind === 'expire') return this.hearOfOpening(act);
+      if (this.isUnpaid && !ofUnpaid.has(act.kind)) return false;
+      return this.ended === null && this.act(act);
     });
     this.pass(this.life.acts.at(-1)?.at ?? 0);
     return {
@@ -112,8 +121,34 @@ export abstract class Living {
     };
   }
 
+  /** True while it waits for its first payment: then time does nothing to it but open its first period, and end it. */
+  protected get isUnpaid(): boolean {
+    return this.waits && !this.isTrial && this.ended === null;
+  }
+
+  protected hearOfOpening({
+    kind,
+    at,
+  }: {
+    readonly kind: 'pay' | 'expire';
+    readonly at: Moment;
+  }): boolean {
+    if (!this.isUnpaid || !this.hasOpening) return true;
+    if (kind === 'pay') this.waits = false;
+    else this.finish(at, false);
+    return true;
+  }
+
+  /** A first period that charges nothing is paid for with it. */
+  protected opened(lines: readonly string[]): void {
+    if (!this.isUnpaid) return;
+    this.hasOpening = lines.some((line) => line.startsWith('charge ') && !line.endsWith(' 0.00'));
+    this.waits = this.hasOpening;
+  }
+
   protected shownToHeirs() {
-    const status = this.pause?.runs ? 'paused' : this.isTrial ? 'trialing' : 'active';
+    const running = this.isTrial ? 'trialing' : this.isUnpaid ? 'incomplete' : 'active';
+    const status = this.pause?.runs ? 'paused' : running;
     return { status, open: this.open === null ? null : this.running().window };
   }
 
@@ -150,6 +185,12 @@ export abstract class Living {
       const isByCancel = this.cancel !== null && this.cancel.at <= this.end;
       const { prorates } = isByCancel && this.cancel ? this.cancel : last;
       add(2, last.at, () => this.finish(last.at, prorates));
+    }
+    if (this.isUnpaid) {
+      if (this.hasOpening) return steps;
+      if (this.open === null) add(5, this.upcoming().span.from, () => this.begin());
+      else add(1, this.running().window.to, () => this.close());
+      return steps;
     }
     if (isPaused && pause.to !== never) add(0, pause.to, () => this.resume(pause.to));
     for (const { at, take } of this.grants.steps()) add(6, at, () => take(this.grantingAt(at)));
@@ -204,7 +245,9 @@ export abstract class Living {
 
   protected begin(): void {
     this.open = this.isTrial ? this.upcoming() : { ...this.rhythm.take() };
-    this.settle(this.open.span.from, this.advance());
+    const lines = this.advance();
+    this.settle(this.open.span.from, lines);
+    this.opened(lines);
   }
 
   /** The charges in advance for the period that runs. */
@@ -244,9 +287,12 @@ export abstract class Living {
 
   protected finish(at: Moment, prorates: boolean): void {
     if (this.pause?.runs) this.resume(at);
-    const lines = this.owed(at, at);
+    // What was never paid for is neither billed nor given back.
+    const lines = this.isUnpaid
+      ? []
+      : [...this.owed(at, at), ...(prorates ? this.creditsOfAll(at) : [])];
     this.shut(at);
-    this.settle(at, [...lines, ...(prorates ? this.creditsOfAll(at) : [])]);
+    this.settle(at, lines);
     this.grants.lose();
     this.heirs.end(at);
     this.ended = at;
@@ -333,7 +379,9 @@ export abstract class Living {
       kept.map((addon) => ({ ...addon, from: Math.max(addon.from, at) })),
     );
     this.open = { ...this.rhythm.take() };
-    this.settle(at, prorates ? [...credits, ...this.advance()] : credits);
+    const lines = prorates ? [...credits, ...this.advance()] : credits;
+    this.settle(at, lines);
+    this.opened(lines);
   }
 
   /** The rest of the period, for a subscription that knows nothing of the pauses in it. */

@@ -70,8 +70,13 @@ class Model extends Living {
   }
 
   /** Acts on what is beside lines and time. */
-  #actBeside(act: ActOf<'grant' | 'end grant' | 'share' | 'unshare' | 'group'>): boolean {
+  #actBeside(
+    act: ActOf<'grant' | 'end grant' | 'share' | 'unshare' | 'group' | 'pay' | 'expire'>,
+  ): boolean {
     switch (act.kind) {
+      case 'pay':
+      case 'expire':
+        return true;
       case 'grant':
         if (Math.max(act.grant.from ?? act.at, this.since) >= this.end) return false;
         return this.grants.addOwn(act.grant, act.at, this.start, this.since);

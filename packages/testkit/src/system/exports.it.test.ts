@@ -1,41 +1,22 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import { createLog } from '@counterfoil/engine';
-import { type Exporter, startExporter } from '@counterfoil/exporter';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
+import { type Part, startPart } from '../part.ts';
 import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import { type S3Server, startS3Server } from '../storage/s3-server.ts';
+import { endedRun, exportsTo, startExporterProcess, startTestExporter } from './exporting.ts';
 
 const test = suite('exports');
 
 let stack: SharedStack;
 let storage: S3Server;
-let exporter: Exporter;
-
-const exporterOf = (shared: SharedStack): Promise<Exporter> =>
-  startExporter(
-    {
-      EVENTSTORE_URL: shared.eventStoreUrl,
-      DATABASE_URL: shared.databaseUrl,
-      COUNTERFOIL_SECRET_KEY: shared.secretKey,
-      EXPORT_FOLDER: `${shared.directory}/exports`,
-      WEBHOOK_ALLOW_HTTP: true,
-      WEBHOOK_ALLOWED_CIDRS: ['127.0.0.0/8'],
-      WEBHOOK_DENIED_CIDRS: [],
-      HOST: '127.0.0.1',
-      HEALTH_PORT: 0,
-      LOG_LEVEL: 'silent',
-      CLOCK_SKEW_SECONDS: 5,
-    },
-    [],
-    createLog({ level: 'silent', name: 'exporter' }),
-  );
+let exporter: Part;
 
 test.before(async () => {
   [stack, storage] = await Promise.all([sharedStack(), startS3Server()]);
-  exporter = await exporterOf(stack);
+  ({ part: exporter } = await startPart(() => startTestExporter(stack)));
 });
 
 test.after(async () => {
@@ -46,26 +27,7 @@ test.after(async () => {
 /** A tenant with a connection to the storage, and what tests ask it for. */
 async function exporting(seed: string) {
   const tenant = await stack.tenant(seed);
-  const { id: connection_id } = await tenant.ok('POST', '/connections', {
-    name: 'Warehouse',
-    provider_type: 's3',
-    encrypted_secret_data: { s3: storage.credentials },
-  });
-  const schedule = (body: object, job: object = {}) =>
-    tenant.ok('POST', '/tasks/scheduled', {
-      connection_id,
-      interval: 'hourly',
-      ...body,
-      job_config: {
-        bucket: storage.bucket,
-        region: 'eu-central-1',
-        key_prefix: seed,
-        endpoint_url: storage.url,
-        use_path_style: true,
-        ...job,
-      },
-    });
-  return { tenant, connection_id, schedule };
+  return { tenant, ...(await exportsTo(tenant, storage, seed)) };
 }
 
 /** The manifests of a prefix, each with the lines of its file. */
@@ -89,22 +51,12 @@ async function filesOf(prefix: string) {
 const runOf = (tenant: TestTenant, id: string, body: object = {}) =>
   tenant.ok('POST', `/tasks/scheduled/${id}/run`, body);
 
-const ended = (tenant: TestTenant, taskId: string) =>
-  eventually(
-    async () => {
-      const task = await tenant.ok('GET', `/tasks/${taskId}`);
-      return ['COMPLETED', 'FAILED'].includes(task.task_status) && task;
-    },
-    () => `the run ${taskId} has not ended`,
-  );
-
-test('what happened in the hours of a test clock is in files, each row once', async () => {
+test('what happened in six days of a test clock is in files, each row once, also after an outage', async () => {
   const { tenant, schedule } = await exporting('exphours');
-  await tenant.ok('PUT', `/environments/${tenant.environmentId}/clock`, {
-    now: '2026-01-01T00:00:00Z',
-  });
-  const events = await schedule({ entity_type: 'events' }, { format: 'ndjson' });
-  const ledger = await schedule({ entity_type: 'wallet_ledger' });
+  const clock = `/environments/${tenant.environmentId}/clock`;
+  await tenant.ok('PUT', clock, { now: '2026-01-01T00:00:00Z' });
+  const events = await schedule({ entity_type: 'events', interval: 'daily' }, { format: 'ndjson' });
+  const ledger = await schedule({ entity_type: 'wallet_ledger', interval: 'daily' });
   await tenant.ok('POST', '/meters', {
     name: 'Tokens',
     event_name: 'tokens',
@@ -118,51 +70,66 @@ test('what happened in the hours of a test clock is in files, each row once', as
     initial_credits_to_load: '100',
   });
   const sent: string[] = [];
-  for (const hour of ['01', '02', '05']) {
-    for (const number of ['1', '2']) {
-      const event_id = `${hour}-${number}`;
+  const usedUntil = async (to: string, credits: string): Promise<void> => {
+    for (const number of [1, 2]) {
+      const event_id = `${to}-${number}`;
       sent.push(event_id);
       await tenant.ok('POST', '/events', {
-        event_name: 'tokens',
-        external_customer_id: 'ada',
-        event_id,
-        properties: { count: Number(number) },
+        ...{ event_name: 'tokens', external_customer_id: 'ada', event_id },
+        properties: { count: number },
       });
     }
-    await tenant.ok('POST', `/wallets/${wallet.id}/debit`, { credits: hour });
-    await tenant.ok('POST', `/environments/${tenant.environmentId}/clock/advance`, {
-      to: `2026-01-01T${hour}:30:00Z`,
-    });
+    await tenant.ok('POST', `/wallets/${wallet.id}/debit`, { credits });
+    await tenant.ok('POST', `${clock}/advance`, { to: `2026-01-${to}:30:00Z` });
     await eventually(
-      async () =>
-        (await tenant.ok('GET', `/environments/${tenant.environmentId}/clock`)).state ===
-        'standing',
+      async () => (await tenant.ok('GET', clock)).state === 'standing',
       () => 'the clock still advances',
     );
-  }
-  const manifests = await eventually(
-    async () => {
-      const found = await filesOf('exphours');
-      return found.length === 10 && found;
-    },
-    () => 'the files of five hours never came',
-  );
-  const ofEvents = manifests.filter(({ manifest }) => manifest.scheduled_task_id === events.id);
-  const rows = ofEvents.flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
+  };
+  const files = (count: number) =>
+    eventually(
+      async () => {
+        const found = await filesOf('exphours');
+        return found.length === count && found;
+      },
+      () => `the files of ${count} windows never came`,
+    );
+  await usedUntil('02T01', '1');
+  await usedUntil('03T01', '2');
+  await files(2 * 2);
+  // Nobody exports while three days of the clock pass.
+  await exporter.stop();
+  await usedUntil('05T01', '5');
+  await usedUntil('06T01', '7');
+  await exporter.start();
+  await usedUntil('07T01', '9');
+  const manifests = await files(2 * 6);
+  const ofTask = ({ id }: { readonly id: string }) =>
+    manifests.filter(({ manifest }) => manifest.scheduled_task_id === id);
+  const rows = ofTask(events).flatMap(({ lines }) => lines.map((line) => JSON.parse(line)));
   assert.equal(rows.map(({ id }) => id).sort(), [...sent].sort());
   assert.equal(
     rows.map(({ qty_total }) => qty_total),
-    ['1', '2', '1', '2', '1', '2'],
+    ['1', '2', '1', '2', '1', '2', '1', '2', '1', '2'],
   );
   assert.is(rows[0].customer_id, customer.id);
-  const ofLedger = manifests.filter(({ manifest }) => manifest.scheduled_task_id === ledger.id);
   assert.equal(
-    ofLedger.map(({ manifest }) => manifest.rows),
-    [2, 1, 1, 0, 0],
+    ofTask(ledger).map(({ manifest }) => [manifest.rows, manifest.sums.credit_amount ?? {}]),
+    [
+      [2, { usd: '101' }],
+      [1, { usd: '2' }],
+      [1, { usd: '5' }],
+      [0, {}],
+      [1, { usd: '7' }],
+      [1, { usd: '9' }],
+    ],
   );
-  assert.equal(ofLedger[0]?.manifest.sums.credit_amount, { usd: '101' });
-  for (const [index, { manifest }] of ofLedger.entries()) {
-    assert.is(manifest.from_position, ofLedger[index - 1]?.manifest.to_position ?? null);
+  for (const task of [events, ledger]) {
+    for (const [index, { manifest }] of ofTask(task).entries()) {
+      const before = ofTask(task)[index - 1]?.manifest;
+      assert.is(manifest.from_position, before?.to_position ?? null);
+      assert.is(manifest.start_time, before?.end_time ?? '2026-01-01T00:00:00.000Z');
+    }
   }
 });
 
@@ -178,19 +145,19 @@ test('a run that is repeated writes nothing, or the next generation beside the o
     });
   await usage('first');
   const range = { start_time: '2026-01-01T00:00:00Z', end_time: new Date().toISOString() };
-  const firstRun = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  const firstRun = await endedRun(tenant, (await runOf(tenant, id, range)).task_id);
   assert.equal([firstRun.task_status, firstRun.total_records], ['COMPLETED', 1]);
-  const again = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  const again = await endedRun(tenant, (await runOf(tenant, id, range)).task_id);
   assert.equal([again.metadata.written, again.metadata.generation], ['false', '1']);
   assert.is((await filesOf('exprepeat')).length, 1);
   const [first] = await filesOf('exprepeat');
   assert.match(first?.text ?? '', /first.*,'\+cmd,/);
   // Taken back later than the window: the row is another one, in the window of that.
   await tenant.ok('POST', '/events/first/void', { reason: 'a mistake' });
-  const still = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  const still = await endedRun(tenant, (await runOf(tenant, id, range)).task_id);
   assert.is(still.metadata.written, 'false');
   await tenant.ok('POST', '/customers', { name: 'Eve', external_id: '+cmd' });
-  const changed = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  const changed = await endedRun(tenant, (await runOf(tenant, id, range)).task_id);
   assert.equal([changed.metadata.written, changed.metadata.generation], ['true', '2']);
   const both = await filesOf('exprepeat');
   assert.equal(both[0], first);
@@ -220,7 +187,7 @@ test('a storage that is away, cuts or says no is told, and nothing of an attempt
       s3: { ...storage.credentials, aws_secret_access_key: 'wrong' },
     },
   });
-  const wrong = await ended(tenant, (await runOf(tenant, id, range)).task_id);
+  const wrong = await endedRun(tenant, (await runOf(tenant, id, range)).task_id);
   assert.equal(
     [wrong.task_status, wrong.error_summary],
     ['FAILED', 'The storage answered SignatureDoesNotMatch (403).'],
@@ -228,6 +195,54 @@ test('a storage that is away, cuts or says no is told, and nothing of an attempt
   assert.not.match(JSON.stringify(wrong), /wrong|S3RVER/);
   assert.equal(await filesOf('expfaults'), []);
   assert.equal(storage.openUploads(), []);
+});
+
+test('an exporter that is killed in the middle of an upload leaves nothing, and the next has each row once', async () => {
+  const { tenant, schedule } = await exporting('expkilled');
+  const { id } = await schedule(
+    { entity_type: 'events' },
+    { format: 'ndjson', compression: 'none' },
+  );
+  await exporter.stop();
+  // More than a part, so that it is sent in parts.
+  const note = 'n'.repeat(32_000);
+  const ids = Array.from({ length: 640 }, (_, number) => `killed-${number}`);
+  for (let first = 0; first < ids.length; first += 128) {
+    const events = ids.slice(first, first + 128).map((event_id) => ({
+      ...{ event_name: 'calls', external_customer_id: 'ada', event_id, properties: { note } },
+    }));
+    await tenant.ok('POST', '/events/bulk', { events });
+  }
+  const kill = await startExporterProcess(stack);
+  try {
+    // Between two requests there is time to look.
+    await storage.break({ kind: 'slow', milliseconds: 500 });
+    const { task_id } = await runOf(tenant, id, {
+      ...{ start_time: '2026-01-01T00:00:00Z', end_time: new Date().toISOString() },
+    });
+    await eventually(
+      () => storage.openUploads().length === 1,
+      () => 'the upload was never begun',
+    );
+    await kill();
+    await storage.break(null);
+    assert.is(storage.openUploads().length, 1);
+    assert.equal(await filesOf('expkilled'), []);
+    await exporter.start();
+    const run = await endedRun(tenant, task_id);
+    assert.equal(
+      [run.task_status, run.total_records, run.metadata.attempts],
+      ['COMPLETED', 640, '2'],
+    );
+  } finally {
+    await storage.break(null);
+    await kill();
+  }
+  assert.equal(storage.openUploads(), []);
+  const files = await filesOf('expkilled');
+  assert.is(files.length, 1);
+  const seen = files.flatMap(({ lines }) => lines.map((line) => JSON.parse(line).id));
+  assert.equal(seen.sort(), ids.sort());
 });
 
 test.run();

@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { eventTypesOf, modules } from '@counterfoil/modules';
+import { Client } from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
@@ -154,6 +155,66 @@ const sorted = (wallets: object = {}) =>
   Object.entries(wallets)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([, wallet]) => Object.entries(wallet).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+/** The statements of the recipe for warehouses, as the documentation has them. */
+function recipe(): readonly [create: string, insert: string, move: string, view: string] {
+  const page = resolve(import.meta.dirname, '../../../../docs/concepts/exports.md');
+  const blocks = [...readFileSync(page, 'utf8').matchAll(/```sql\n(.*?)```/gs)];
+  const [create = '', write = '', view = ''] = blocks.map(([, sql]) => sql);
+  const [insert = '', move = ''] = write.split(';');
+  return [create, insert, move.replace('$2', '$1'), view];
+}
+
+test('a warehouse that follows the recipe has what the API has, also when pages come twice', async () => {
+  const tenant = await stack.tenant('warehouse');
+  const wallet = await newWallet(tenant, 'acme');
+  await newWallet(tenant, 'globex');
+  const { items: customers } = await tenant.ok('GET', '/customers');
+  for (const name of ['Acme', 'Acme Limited']) {
+    await tenant.ok('PUT', `/customers?id=${customers[0].id}`, { name });
+  }
+  const debit = await tenant.call('POST', `/wallets/${wallet}/debit`, { credits: '1' });
+  const written = debit.headers.get('counterfoil-position') ?? '';
+  const client = new Client({ connectionString: stack.databaseUrl });
+  await client.connect();
+  const [create, insert, move, view] = recipe();
+  const ask = async <Row extends object>(sql: string, values: unknown[] = []) =>
+    (await client.query<Row>(sql, values)).rows;
+  try {
+    await ask('create schema warehouse');
+    await ask('set search_path to warehouse');
+    await ask(create);
+    await ask(view);
+    await ask("insert into feed_place values ('0')");
+    await eventually(async () => {
+      const [place] = await ask<{ position: string }>('select position from feed_place');
+      const page = await tenant.ok('GET', `/feed?limit=2&after_position=${place?.position}`);
+      // The first time it is killed between the two.
+      await ask(insert, [JSON.stringify(page.items)]);
+      await ask(insert, [JSON.stringify(page.items)]);
+      await ask(move, [page.next_position]);
+      return BigInt(page.next_position) >= BigInt(written) && !page.has_more;
+    });
+    const shown = await ask<{ id: string; customer: { name: string } }>('select * from customer');
+    const { items: truth } = await tenant.ok('GET', '/customers');
+    assert.equal(
+      shown.map(({ id, customer }) => `${id} ${customer.name}`).sort(),
+      truth.map(({ id, name }: { id: string; name: string }) => `${id} ${name}`).sort(),
+    );
+    const entries = await ask<{ id: string }>(
+      "select distinct data->'transaction'->>'id' as id from feed_event where resource_id = $1 and event_type = 'wallet.transaction.created'",
+      [wallet],
+    );
+    const { items: ledger } = await tenant.ok('GET', `/wallets/${wallet}/transactions`);
+    assert.equal(
+      entries.map(({ id }) => id).sort(),
+      ledger.map(({ id }: { id: string }) => id).sort(),
+    );
+  } finally {
+    await ask('drop schema if exists warehouse cascade').catch(() => undefined);
+    await client.end();
+  }
+});
 
 test('every type that slices publish has its schema, and bodies are of that form', async () => {
   const tenant = await stack.tenant('feed-one');

@@ -6,6 +6,8 @@ export interface Destination {
   read(key: string): Promise<string | null>;
   /** Writes an object from a stream. Where the stream or the storage fails nothing is there, nor any part of it. */
   write(key: string, body: Readable, mediaType: string): Promise<void>;
+  /** Takes away what is left of writes that broke off, of those keys with a beginning that are chosen. */
+  removeUnfinished(prefix: string, isChosen: (key: string) => boolean): Promise<void>;
   /** Writes a small object unless there is one. False where there is. */
   create(key: string, text: string): Promise<boolean>;
   close(): void;

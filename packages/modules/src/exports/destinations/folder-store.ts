@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Destination, StorageFailed } from './destination.ts';
 
@@ -29,7 +29,7 @@ export function folderDestination(place: FolderPlace): Destination {
     show: (unfinished: string, path: string) => Promise<void>,
   ): Promise<boolean> => {
     const path = pathOf(key);
-    const unfinished = join(dirname(path), `.${randomUUID()}.part`);
+    const unfinished = join(dirname(path), `.${basename(path)}.${randomUUID()}.part`);
     try {
       await mkdir(dirname(path), { recursive: true });
       await write(unfinished);
@@ -52,15 +52,35 @@ export function folderDestination(place: FolderPlace): Destination {
         throw failed(error);
       }
     },
-    // A file without a manifest is left of an attempt that broke off, and nobody's: it is replaced.
     write: async (key, body) => {
       const fill = (path: string) => pipeline(body, createWriteStream(path, durably));
       await put(key, fill, rename);
+    },
+    removeUnfinished: async (prefix, isChosen) => {
+      const within = dirname(prefix);
+      for (const name of await namesIn(pathOf(within))) {
+        const [, of] = unfinishedName.exec(name) ?? [];
+        const key = of === undefined ? null : join(within, of);
+        if (key?.startsWith(prefix) && isChosen(key))
+          await rm(join(pathOf(within), name), { force: true });
+      }
     },
     // Whoever was first keeps the name.
     create: (key, text) => put(key, (path) => writeFile(path, text, durably), link),
     close: () => undefined,
   };
+}
+
+/** The name of a file that is being written, with the one that it is to have. */
+const unfinishedName = /^\.(.+)\.[0-9a-f-]{36}\.part$/;
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return [];
+    throw failed(error);
+  }
 }
 
 const codeOf = (error: unknown): unknown => (error as { readonly code?: unknown }).code;

@@ -29,7 +29,7 @@ const connectMilliseconds = 10_000;
 const answerMilliseconds = 120_000;
 /** Tries of one request, of which each waits longer than the one before. */
 const tries = 3;
-/** Uploads that broke off and that are looked for under one key. */
+/** Uploads that broke off and that are looked for at once. */
 const leftOversMaximum = 100;
 
 /** A bucket of S3, or of a storage that speaks as S3 does. */
@@ -50,7 +50,6 @@ export function s3Destination({ config, credentials, policy }: S3Place): Destina
       }),
     write: (Key, Body, ContentType) =>
       answered(async () => {
-        await removeLeftOvers(client, Bucket, Key);
         const params = { Bucket, Key, Body, ContentType, ...encryptionOf(config) };
         // Where it fails, the parts that are there are taken away.
         await new Upload({
@@ -61,6 +60,8 @@ export function s3Destination({ config, credentials, policy }: S3Place): Destina
           leavePartsOnError: false,
         }).done();
       }),
+    removeUnfinished: (Prefix, isChosen) =>
+      answered(() => removeUploads(client, { Bucket, Prefix }, isChosen)),
     create: (Key, Body) =>
       answered(async () => {
         const params = { Bucket, Key, Body, ContentType: 'application/json', IfNoneMatch: '*' };
@@ -114,14 +115,23 @@ export function clientOf({ config, credentials, policy }: S3Place): S3Client {
 export const encryptionOf = ({ encryption, endpoint_url }: JobConfig) =>
   endpoint_url !== null && encryption === 'AES256' ? {} : { ServerSideEncryption: encryption };
 
-/** Takes away what is left of uploads that a process could not take away any more, because it was killed. */
-async function removeLeftOvers(client: S3Client, Bucket: string, Key: string): Promise<void> {
+/** Takes away uploads that a process could not take away any more, because it was killed. */
+async function removeUploads(
+  client: S3Client,
+  { Bucket, Prefix }: { readonly Bucket: string; readonly Prefix: string },
+  isChosen: (key: string) => boolean,
+): Promise<void> {
   const listed = await client.send(
-    new ListMultipartUploadsCommand({ Bucket, Prefix: Key, MaxUploads: leftOversMaximum }),
+    new ListMultipartUploadsCommand({ Bucket, Prefix, MaxUploads: leftOversMaximum }),
   );
-  for (const { Key: key, UploadId } of listed.Uploads ?? []) {
-    if (key !== Key || UploadId === undefined) continue;
-    await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+  for (const { Key, UploadId } of listed.Uploads ?? []) {
+    if (Key === undefined || UploadId === undefined || !isChosen(Key)) continue;
+    try {
+      await client.send(new AbortMultipartUploadCommand({ Bucket, Key, UploadId }));
+    } catch (error) {
+      // Whoever it belongs to has just taken it away.
+      if (statusOf(error) !== 404) throw error;
+    }
   }
 }
 

@@ -7,8 +7,9 @@ import {
 import type { Cell, ColumnKind, ExportColumn, ExportRow } from '../rows.ts';
 import type { RowFormat } from './row-format.ts';
 
-/** The rows that stand together, and are in memory until there are so many. */
+/** The rows that stand together, and are in memory until there are so many, or so many characters. */
 const groupRows = 10_000;
+const groupCharacters = 8_000_000;
 
 /** Decimals are texts: no type of Parquet has as many digits as they may have. */
 const types: Readonly<Record<ColumnKind, NonNullable<ColumnSource['type']>>> = {
@@ -37,6 +38,12 @@ function parquetValue(kind: ColumnKind, cell: Cell) {
   }
 }
 
+function charactersIn(row: ExportRow): number {
+  let characters = 0;
+  for (const cell of row) if (typeof cell === 'string') characters += cell.length;
+  return characters;
+}
+
 const sourcesOf = (columns: readonly ExportColumn[], rows: readonly ExportRow[]): ColumnSource[] =>
   columns.map(({ name, kind }, place) => ({
     name,
@@ -52,6 +59,7 @@ export function parquetFormat(columns: readonly ExportColumn[]): RowFormat {
   const schema = schemaFromColumnData({ columnData: sourcesOf(columns, []) });
   const writer = new ParquetWriter({ writer: bytes, schema, createdBy: 'counterfoil' });
   let waiting: ExportRow[] = [];
+  let waitingCharacters = 0;
   /** Takes what was written out of the writer, which goes on counting. */
   const taken = (): Uint8Array => {
     const written = bytes.getBytes().slice();
@@ -64,13 +72,15 @@ export function parquetFormat(columns: readonly ExportColumn[]): RowFormat {
     // It promises something only where what it writes to does.
     void writer.write({ columnData, rowGroupSize: groupRows });
     waiting = [];
+    waitingCharacters = 0;
   };
   return {
     start: taken,
     rows: (rows) => {
       for (const row of rows) {
         waiting.push(row);
-        if (waiting.length === groupRows) writeGroup();
+        waitingCharacters += charactersIn(row);
+        if (waiting.length === groupRows || waitingCharacters >= groupCharacters) writeGroup();
       }
       return taken();
     },

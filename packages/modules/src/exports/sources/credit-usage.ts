@@ -3,7 +3,6 @@ import { type DecimalText, decimal, textOf, zero } from '@counterfoil/kernel';
 import { customerRecords } from '../../customers/index.ts';
 import { usageOfTables } from '../../invoices/index.ts';
 import { realTimeBalance } from '../../ongoing-balances/index.ts';
-import type { ExportRun } from '../../scheduled-tasks/index.ts';
 import { type WalletResource, walletTable } from '../../wallets/index.ts';
 import { type Cell, columnsOf, type ExportColumn, type ExportRow, summedColumns } from '../rows.ts';
 import { metadataCells, metadataColumns } from './metadata.ts';
@@ -92,10 +91,10 @@ const atOnce = 16;
 
 /** The credits of each customer in each currency, as they are when the run is carried out (E 23.3). */
 export const creditUsageSource: ExportSource = {
-  columns: (run: ExportRun) => [...columns, ...metadataColumns(run)],
+  columns: (fields) => [...columns, ...metadataColumns(fields)],
   summed: (all) => summedColumns(all, 'currency', 'current_balance', 'real_time_balance'),
   tables: [walletTable.name, customerRecords.table.name],
-  needsUsage: false,
+  needsUsage: true,
   async *rows(reads) {
     for await (const groups of groupsOf(reads)) {
       for (let start = 0; start < groups.length; start += atOnce) {

@@ -180,19 +180,47 @@ function quantityBy(meter: Meter): Counting['quantityOf'] {
 
 /** The rows of an event: one for each meter that counts it, and one where none does. */
 function rowsOf(run: ExportRun, row: EventRow, counting: readonly Counting[]): ExportRow[] {
-  const properties: Properties = row.properties === null ? {} : JSON.parse(row.properties);
-  const rowWith = (meterId: string | null, featureId: string | null, quantity: string | null) => [
-    ...[row.event_id, run.tenant_id, run.environment_id, row.external_id, row.customer_id],
-    ...[null, null, null, meterId, featureId, row.name, row.source, row.at, row.recorded_at],
-    ...[null, quantity, null, row.properties ?? '{}', null, row.voided_at],
-    ...[row.voided_at === null ? 0 : 1, row.position],
-  ];
-  const rows = counting.flatMap(({ meterId, featureId, quantityOf }) => {
-    const quantity = quantityOf(properties);
-    return quantity === null ? [] : [rowWith(meterId, featureId, quantity)];
-  });
-  return rows.length === 0 ? [rowWith(null, null, null)] : rows;
+  const rows: ExportRow[] = [];
+  if (counting.length > 0) {
+    const properties: Properties = row.properties === null ? {} : JSON.parse(row.properties);
+    for (const { meterId, featureId, quantityOf } of counting) {
+      const quantity = quantityOf(properties);
+      if (quantity !== null) rows.push(rowWith(run, row, { meterId, featureId, quantity }));
+    }
+  }
+  if (rows.length === 0) rows.push(rowWith(run, row, uncounted));
+  return rows;
 }
+
+/** An event as a meter counts it. */
+type Counted = Pick<Counting, 'meterId' | 'featureId'> & { readonly quantity: DecimalText };
+const uncounted = { meterId: null, featureId: null, quantity: null };
+
+/** One array, which is not put together from others: there are millions of rows. */
+const rowWith = (run: ExportRun, row: EventRow, by: Counted | typeof uncounted): ExportRow => [
+  row.event_id,
+  run.tenant_id,
+  run.environment_id,
+  row.external_id,
+  row.customer_id,
+  null,
+  null,
+  null,
+  by.meterId,
+  by.featureId,
+  row.name,
+  row.source,
+  row.at,
+  row.recorded_at,
+  null,
+  by.quantity,
+  null,
+  row.properties ?? '{}',
+  null,
+  row.voided_at,
+  row.voided_at === null ? 0 : 1,
+  row.position,
+];
 
 const noMeters: readonly Counting[] = [];
 

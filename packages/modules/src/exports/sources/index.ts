@@ -18,3 +18,7 @@ export const exportSources: Readonly<Record<ExportType, ExportSource>> = {
   credit_usage: creditUsageSource,
   usage_analytics: usageAnalyticsSource,
 };
+
+/** The names of the columns that exports of a kind have by themselves. */
+export const exportColumnsOf = (type: ExportType): readonly string[] =>
+  exportSources[type].columns([]).map(({ name }) => name);

@@ -5,7 +5,6 @@ import {
   type InvoiceResource,
   invoiceTable,
 } from '../../invoices/index.ts';
-import type { ExportRun } from '../../scheduled-tasks/index.ts';
 import { cellsOf, columnsOf, type ExportColumn, type ExportRow, summedColumns } from '../rows.ts';
 import { effectiveIn, lateFor, recordedIn } from '../window.ts';
 import type { ExportReads, ExportSource } from './source.ts';
@@ -108,7 +107,7 @@ const source = (
   sums: readonly string[],
   rowsOf: (invoice: PlacedInvoice) => readonly ExportRow[],
 ): ExportSource => ({
-  columns: (_: ExportRun) => columns,
+  columns: () => columns,
   summed: (all) => summedColumns(all, 'currency', ...sums),
   tables: [invoiceTable.name],
   needsUsage: false,

@@ -1,13 +1,12 @@
-import type { ExportRun } from '../../scheduled-tasks/index.ts';
+import type { ExportRun, JobConfig } from '../../scheduled-tasks/index.ts';
 import { type Cell, columnsOf, type ExportColumn } from '../rows.ts';
 
 type Metadata = Readonly<Record<string, string>>;
 
 /** The columns of metadata that a task asks for (E 23.1). */
-export const metadataColumns = ({
-  job_config,
-}: Pick<ExportRun, 'job_config'>): readonly ExportColumn[] =>
-  columnsOf('text', ...job_config.export_metadata_fields.map(({ column_name }) => column_name));
+export const metadataColumns = (
+  fields: JobConfig['export_metadata_fields'],
+): readonly ExportColumn[] => columnsOf('text', ...fields.map(({ column_name }) => column_name));
 
 /** Their cells. Of several wallets the first one that has the key. */
 export const metadataCells = (

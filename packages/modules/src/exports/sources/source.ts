@@ -1,5 +1,5 @@
 import type { AskingContext, StreamedReads } from '@counterfoil/engine/define';
-import type { ExportRun } from '../../scheduled-tasks/index.ts';
+import type { ExportRun, JobConfig } from '../../scheduled-tasks/index.ts';
 import type { ChargesOf } from '../../usage/index.ts';
 import type { ExportColumn, ExportRow, SummedColumn } from '../rows.ts';
 
@@ -14,7 +14,8 @@ export interface ExportReads {
 
 /** The rows of one kind. */
 export interface ExportSource {
-  columns(run: ExportRun): readonly ExportColumn[];
+  /** Its columns, and behind them those of metadata where the kind can have some. */
+  columns(fields: JobConfig['export_metadata_fields']): readonly ExportColumn[];
   summed(columns: readonly ExportColumn[]): readonly SummedColumn[];
   /** The names of the read tables that it reads: all of them have to show the window. */
   readonly tables: readonly string[];

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { customerRecords } from '../../customers/index.ts';
 import { featureRecords } from '../../features/index.ts';
-import type { ExportRun } from '../../scheduled-tasks/index.ts';
 import { usageAnalytics, usageTables } from '../../usage/index.ts';
 import { type Cell, columnsOf, type ExportColumn, type ExportRow, summedColumns } from '../rows.ts';
 import { metadataCells, metadataColumns } from './metadata.ts';
@@ -68,7 +67,7 @@ async function rowsOf({ run, context, chargesOf }: ExportReads, customerId: stri
 
 /** The usage whose time lies in the window, by customer, feature and source, as it is when the run is carried out (E 23.3). */
 export const usageAnalyticsSource: ExportSource = {
-  columns: (run: ExportRun) => [...columns, ...metadataColumns(run)],
+  columns: (fields) => [...columns, ...metadataColumns(fields)],
   summed: (all) => summedColumns(all, 'currency', 'total_cost'),
   tables: [customerRecords.table.name, featureRecords.table.name],
   needsUsage: true,

@@ -1,5 +1,5 @@
 import type { RequestContext } from '@counterfoil/engine/define';
-import { carryOutFrom } from '../../following.ts';
+import { carryOutFrom, stateFollowing } from '../../following.ts';
 import {
   type Invoicing,
   isInherited,
@@ -8,11 +8,12 @@ import {
   type Subscription,
   subscription,
 } from '../../subscriptions/index.ts';
+import { isDue } from '../decisions.ts';
 import { invoicedUnder, invoiceIdOf, isBilled } from '../drafting/cause.ts';
 import { settlementsDrafted } from '../drafting/reactions.ts';
-import { finalization } from '../finalizing/finalization.ts';
+import { finalization, followsFinalization } from '../finalizing/finalization.ts';
 import { firstPayments } from '../first-payment/reactions.ts';
-import { invoice } from '../invoice.ts';
+import { type InvoiceState, invoice } from '../invoice.ts';
 import { shownInvoice } from '../queries.ts';
 import { invoiceSchema } from '../schema.ts';
 import { usageOfTables } from '../usage-readings.ts';
@@ -43,7 +44,7 @@ async function settledAtOnce(
   context: RequestContext,
   id: string,
   recorded: Recorded,
-  { collect }: Collecting,
+  { collect, isCollected }: Collecting,
 ) {
   const only = onlySettlement(recorded);
   const sold = only && (await context.load(subscription, id));
@@ -57,8 +58,44 @@ async function settledAtOnce(
   });
   const invoiceId = invoiceIdOf(invoicedUnder(sold, settlement), settlement);
   if (!settlement.lines.some(waitsForUsage)) await finish(context, invoiceId, sold, collect);
-  const state = await context.load(invoice, invoiceId);
+  const state = recorded.replayed
+    ? await asItFollowed(context, invoiceId, isCollected)
+    : await context.load(invoice, invoiceId);
   return state && shownInvoice(context, state);
+}
+
+/** The invoice as it followed from its settlement, for a request that is repeated: what others have done with it since has no part in it. */
+async function asItFollowed(
+  context: RequestContext,
+  id: string,
+  isCollected: Collecting['isCollected'],
+): Promise<InvoiceState> {
+  for await (const drafted of context.history(invoice, id, { maximum: 1 })) {
+    const state = invoice.evolve(null, drafted);
+    const outcome = { events: [drafted], state, revision: drafted.revision, replayed: true };
+    return stateFollowing(
+      context,
+      invoice,
+      id,
+      outcome,
+      (event, after) => {
+        switch (event.type) {
+          case 'InvoiceDrafted':
+            // One that waits is made final by its time, and has its figures until then.
+            return isDue(after, drafted.stamp.occurred_at)
+              ? [['FinalizationStarted']]
+              : [['InvoiceComputed']];
+          case 'InvoiceFinalized':
+          case 'PaymentSettled':
+            return [['PaymentSettled']];
+          default:
+            return followsFinalization(event, after);
+        }
+      },
+      (event) => event.type !== 'PaymentSettled' || isCollected(id, event.data.payment_id),
+    );
+  }
+  return null;
 }
 
 const waitsForUsage = ({ kind }: Settlement['lines'][number]): boolean =>

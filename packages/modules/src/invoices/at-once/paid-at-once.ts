@@ -32,7 +32,7 @@ export async function assertPaidAtOnce(
   if (rest === zeroText) return;
   const { amount_due } = amountsOf(owing);
   throw invalidOperation(
-    `The wallets of ${owing.customer_id} would not pay the first invoice: ${rest} of ${amount_due} ${owing.currency} would be owed.`,
+    `The wallets of ${owing.customer_id} would not pay the first invoice: ${rest} of ${amount_due} ${owing.currency} would be owed. Only wallets are asked: choose allow_incomplete to let a saved method pay it.`,
     { reason: 'insufficient_credits', amount_due, amount_remaining: rest },
   );
 }

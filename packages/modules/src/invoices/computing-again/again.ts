@@ -123,6 +123,7 @@ async function figuresAgain(
     return computedWith(context, { ...invoice, cause }, read, {
       taxation: async () => taxation,
       claimed: async ({ id }) => taken.has(id),
+      recorded: invoice.lines,
     });
   }
   if (given) {

@@ -17,7 +17,7 @@ import type { InvoiceDecision } from '../decisions.ts';
 import { invoicedUnder, invoiceIdOf } from '../drafting/cause.ts';
 import type { InvoiceEvent, InvoiceEventData, InvoiceLine } from '../events.ts';
 import { amountsOf, type Invoice, invoice } from '../invoice.ts';
-import { type NoteLine, totalOf } from '../settling/credited.ts';
+import { CreditedLines, type NoteLine, totalOf } from '../settling/credited.ts';
 import { type AskedNote, figuresOfNote, leftOf, noteIn, noteLine } from '../settling/notes.ts';
 import { hasCharge } from './of-charge.ts';
 
@@ -162,16 +162,16 @@ function paidParts(
   note: Adjustment | null,
 ): NoteLine[] {
   const parts: NoteLine[] = [];
+  const credited = new CreditedLines(state);
   const noted = new Map(note?.lines.map(({ line_id, amount }) => [line_id, decimal(amount)]));
   for (const { credit, beyond } of credits) {
     const line = chargedLineOf(state, credit.line_item_id);
     if (!line) continue;
     const lowered = smaller(noted.get(line.id) ?? zero, decimal(beyond));
     noted.set(line.id, (noted.get(line.id) ?? zero).minus(lowered));
-    const left = decimal(leftOf(state, line, parts));
+    const left = decimal(leftOf(credited, line));
     const amount = smaller(decimal(beyond).minus(lowered), left);
-    if (amount.cmp(zero) > 0)
-      parts.push(noteLine(state, parts, line.id, textOf(amount), parts.length));
+    if (amount.cmp(zero) > 0) parts.push(noteLine(credited, line.id, textOf(amount), parts.length));
   }
   return parts;
 }
@@ -194,6 +194,7 @@ function asked(
   const worth = worthOf(credits);
   const digits = minorUnits(state.currency);
   const lines: AskedLine[] = [];
+  const credited = new CreditedLines(state);
   for (const { credit, beyond } of credits) {
     const line = chargedLineOf(state, credit.line_item_id);
     if (!line) continue;
@@ -204,7 +205,7 @@ function asked(
     const before = lines.filter(({ line_id }) => line_id === line.id);
     const left = before.reduce(
       (rest, { amount }) => rest.minus(decimal(amount)),
-      decimal(leftOf(state, line, [])),
+      decimal(leftOf(credited, line)),
     );
     const amount = smaller(part, left);
     if (amount.cmp(zero) > 0) lines.push({ line_id: line.id, amount: textOf(amount) });

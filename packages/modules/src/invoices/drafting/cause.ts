@@ -22,18 +22,25 @@ export const isBilled = ({ lines }: Pick<Settlement, 'lines'>): boolean =>
 type InvoicedSubscription = Pick<Subscription, 'id' | 'family' | 'cycle' | 'payment_behavior'>;
 
 /**
+ * Lines that a subscription settles at once and has on the invoice of its parent at most; with more it has an invoice of its own. So an invoice is never larger than
+ * an event may be, however many are invoiced together.
+ */
+export const groupedLinesMaximum = 20;
+
+/**
  * The subscription whose invoice a settlement goes on: its own, but for periods of one that is invoiced with others, which go on
- * that of their parent (E 10.9).
+ * that of their parent (E 10.9) where they have few lines. It follows from what was settled, so that whoever asks comes to the same.
  */
 export const invoicedUnder = (
   { id, family, cycle, payment_behavior }: InvoicedSubscription,
-  settlement: Pick<Settlement, 'reason' | 'period_index'>,
+  settlement: Pick<Settlement, 'reason' | 'period_index' | 'lines'>,
 ): string => {
   const isGrouped = family.parent?.relation === 'grouped_invoicing';
   // Its first period begins with an invoice of its own: it may begin at any time. So does the first that is paid for before it is active.
   const first = waitsForPayment(payment_behavior) ? cycle.first_index : 0;
   const isFirst = settlement.reason === 'period_opened' && settlement.period_index === first;
-  return isGrouped && isOfPeriod(settlement) && !isFirst
+  const isLarge = settlement.lines.length > groupedLinesMaximum;
+  return isGrouped && isOfPeriod(settlement) && !isFirst && !isLarge
     ? (family.parent?.subscription_id ?? id)
     : id;
 };

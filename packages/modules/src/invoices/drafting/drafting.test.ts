@@ -6,6 +6,7 @@ import { amountsOf, type Invoice, invoice } from '../invoice.ts';
 import { applyNote } from '../settling/notes.ts';
 import { settlePayment } from '../settling/payments.ts';
 import { day, invoiceWorld } from '../test-invoice-world.ts';
+import { groupedLinesMaximum } from './cause.ts';
 
 const test = suite('invoices of what subscriptions settle');
 
@@ -274,6 +275,52 @@ test('subscriptions that are invoiced together are on one invoice also where tha
   assert.equal(
     cycles.map(({ subtotal, invoice_status }) => [subtotal, invoice_status]),
     [['400', 'FINALIZED']],
+  );
+});
+
+test('a member with many lines is billed by itself, so that no invoice outgrows an event', async () => {
+  const { create, call, pass, use, invoices, settle, request } = await invoiceWorld();
+  const { id: parent } = await create();
+  await settle();
+  const { id: large } = await create({ inheritance: { parent_subscription_id: parent } });
+  await create({ inheritance: { parent_subscription_id: parent } });
+  const sold = await request().load(subscription, large);
+  for (let number = 0; number < groupedLinesMaximum; number += 1) {
+    const price = { type: 'FIXED', billing_model: 'FLAT_FEE', invoice_cadence: 'ADVANCE' };
+    const body = {
+      price: { ...price, currency: 'usd', billing_period: 'MONTHLY', amount: '1' },
+      display_name: `Seat ${number}`,
+      proration_behavior: 'none',
+    };
+    await call('POST /subscriptions/{id}/lineitems', { ...byRoute(large), body });
+  }
+  use(150, day(1, 3));
+  await pass(day(2, 1, 3));
+  const cycles = (await invoices()).filter(({ billing_reason: reason }) =>
+    reason.endsWith('CYCLE'),
+  );
+  assert.equal(
+    cycles.map(({ subscription_id, lines }) => [subscription_id, lines.length]).toSorted(),
+    [
+      [large, 21],
+      [parent, 5],
+    ].toSorted(),
+  );
+  // Its usage stands with the others, few lines as they are; late usage of it finds the invoice that has billed it.
+  const { subscription_line_item_id: line } = cycles
+    .flatMap(({ lines }) => lines)
+    .find(({ subscription_id: id, kind }) => id === large && kind === 'usage') ?? {
+    subscription_line_item_id: null,
+  };
+  assert.ok(sold?.lines.some(({ id }) => id === line));
+  use(100, day(1, 20));
+  await pass(day(3, 1, 3));
+  const late = (await invoices())
+    .flatMap(({ lines }) => lines)
+    .filter(({ kind }) => kind === 'late_usage');
+  assert.equal(
+    late.map(({ amount }) => amount),
+    ['2', '2', '2'],
   );
 });
 

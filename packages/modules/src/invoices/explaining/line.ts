@@ -1,4 +1,4 @@
-import { type Currency, decimal, textOf, zero } from '@counterfoil/kernel';
+import { type Currency, textOf } from '@counterfoil/kernel';
 import {
   chargeTermsOf,
   dividedCredits,
@@ -7,6 +7,7 @@ import {
 } from '../../subscriptions/index.ts';
 import { netOf, taxOf } from '../amounts.ts';
 import type { InvoiceLine } from '../events.ts';
+import { isOfUsage, restOf, useKeyOf } from '../lines/billed-lines.ts';
 import { chargeOf } from '../lines/charge-of.ts';
 import type { LineOrigin } from '../lines/parts.ts';
 import { linesOfSettlement } from '../lines/settlement-lines.ts';
@@ -140,20 +141,19 @@ function creditOf(line: InvoiceLine, { settled, credit: later }: LineOrigin): St
   };
 }
 
+/** The whole of usage that is billed in parts, and the parts before this one: tiers and allowances are those of the whole. */
 function lateOf(line: InvoiceLine, { settled, rated, billed }: LineOrigin): Steps['late'] {
   if (billed === null) return null;
   const { settlement, lines, state } = settled;
-  const now = linesOfSettlement({ settlement, lines, subscription_id: state.id, rated })
-    .filter(
-      (each) =>
-        each.subscription_line_item_id === line.subscription_line_item_id &&
-        each.period_start === line.period_start &&
-        (each.kind === 'usage' || each.kind === 'overage' || each.kind === 'true_up'),
-    )
-    .reduce((sum, { amount }) => sum.plus(decimal(amount)), zero);
+  const now = linesOfSettlement({ settlement, lines, subscription_id: state.id, rated }).filter(
+    (each) => isOfUsage(each) && useKeyOf(each) === useKeyOf(line),
+  );
+  const whole = restOf(now, []);
   return {
-    amount_now: textOf(now),
-    billed: billed.map(({ id, amount }) => ({ line_item_id: id, amount })),
+    quantity_now: whole.quantity,
+    amount_now: whole.amount,
+    billed: billed.map(({ id, quantity, amount }) => ({ line_item_id: id, quantity, amount })),
+    quantity: line.quantity,
     amount: line.amount,
   };
 }

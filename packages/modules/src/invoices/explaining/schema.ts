@@ -152,12 +152,18 @@ const creditSchema = z
 
 const lateSchema = z
   .object({
+    quantity_now: text('Quantity of all of the usage that is charged for'),
     amount_now: text('What all of the usage comes to'),
     billed: z
       .array(
-        z.object({ line_item_id: text('Line that has billed it'), amount: text('Its amount') }),
+        z.object({
+          line_item_id: text('Line that has billed it'),
+          quantity: text('Its quantity'),
+          amount: text('Its amount'),
+        }),
       )
       .meta({ description: 'Lines that have billed it so far' }),
+    quantity: text('quantity_now − what was billed'),
     amount: text('amount_now − what was billed'),
   })
   .meta({ id: 'ExplainedLateUsage' });
@@ -202,7 +208,7 @@ const lineSchema = z
       .meta({ description: 'The commitment of all usage together' }),
     late: lateSchema.nullable().meta({
       description:
-        'What is left of usage that came late, or was billed by amount before; null for other lines',
+        'The part of usage that came late, or was billed by amount before: usage and cost tell the whole of it; null for other lines',
     }),
     unrounded_amount: textOrNull('Exact; null where nothing is rounded'),
     line_item_discount: text('What coupons of the line take off'),

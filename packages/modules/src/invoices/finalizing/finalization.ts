@@ -1,4 +1,6 @@
+import type { Following } from '../../following.ts';
 import type { InvoiceEvent } from '../events.ts';
+import type { InvoiceState } from '../invoice.ts';
 import { usageOfTables } from '../usage-readings.ts';
 import { finalizationCarriedOut } from './reactions.ts';
 
@@ -6,8 +8,7 @@ import { finalizationCarriedOut } from './reactions.ts';
 export const finalization = finalizationCarriedOut(usageOfTables);
 
 /** The events that follow from the beginning of a finalisation. */
-export const finalizationEvents = [
-  'InvoiceComputed',
-  'InvoiceFinalized',
-  'InvoiceSkipped',
-] as const satisfies readonly InvoiceEvent['type'][];
+export const followsFinalization: Following<InvoiceEvent, InvoiceState> = ({ type }) => {
+  if (type === 'FinalizationStarted') return [['InvoiceComputed']];
+  return type === 'InvoiceComputed' ? [['InvoiceFinalized', 'InvoiceSkipped']] : [];
+};

@@ -20,7 +20,7 @@ const linesMaximum = 100;
 
 /**
  * An invoice with the usage of its lines by source, or in the groups that are asked for: as it was counted up to the position of the invoice, so that
- * it says nothing else than what was billed (E 27 B). Usage that came late is told by none: its line is a difference. Throws 400
+ * it says nothing else than what was billed (E 27 B). Usage that came late, or was billed by amount in part, is told by none: its line is a difference. Throws 400
  * where the events are dropped.
  */
 export async function withLineUsage(
@@ -63,7 +63,8 @@ async function usageOf(
 ): Promise<Partial<Pick<InvoiceLineResource, 'usage_analytics' | 'usage_breakdown'>>> {
   const origin = again.origins.get(line.id);
   const stretch = origin && stretchOf(line, origin.rated);
-  if (!origin || !stretch) return {};
+  // A line for a part of its usage is a difference of the whole: no event belongs to it alone.
+  if (!origin || origin.billed !== null || !stretch) return {};
   const { counted, stretches, span } = stretch;
   const sharesIn = (groupings: readonly Grouping[]) =>
     usageShares(

@@ -1,15 +1,14 @@
 import type { AskingContext } from '@counterfoil/engine/define';
-import { type Decimal, decimal, textOf, zero, zeroText } from '@counterfoil/kernel';
+import { Problem, zeroText } from '@counterfoil/kernel';
 import type { RatedSettlement, Settled } from '../../subscriptions/index.ts';
 import type { InvoiceLine } from '../events.ts';
 import type { Invoice, InvoiceState } from '../invoice.ts';
-import { billedByAmount, byAmountOf } from './billed-before.ts';
+import { billedFor, isOfUsage, nothingOf, restOf, useKeyOf } from './billed-lines.ts';
+import { billedByAmount, byAmountOf } from './by-amount.ts';
 import { invoiceOf } from './invoice-of.ts';
-import { type UnnamedLine, unnamed } from './line-id.ts';
+import type { UnnamedLine } from './line-id.ts';
+import type { LookedAt } from './looked-back.ts';
 import { linesOfSettlement } from './settlement-lines.ts';
-
-/** Settlements of usage that are looked at again with each one that follows on them. */
-export const lookedBack = 3;
 
 /** A line for usage that came late, with the settlement that would have billed it. */
 export interface LateLine {
@@ -21,10 +20,12 @@ export interface LateLine {
   readonly billed: readonly InvoiceLine[];
 }
 
-/** The settlements of usage before and after one, without those by amount. */
-export interface UsageAround {
-  readonly earlier: readonly Settled[];
-  readonly after: readonly Settled[];
+/** Lines of late usage on one invoice, beyond which it looks at no other settlement: those are left to the invoices that follow. */
+export const lateLinesMaximum = 2_000;
+
+/** The settlements at which an invoice looks again. */
+export interface LookedBack {
+  readonly looked: readonly LookedAt[];
   /** Those by amount, of all periods. */
   readonly by_amount: readonly Settled[];
 }
@@ -33,33 +34,39 @@ type Rate = (settled: Settled) => Promise<RatedSettlement>;
 
 /**
  * Lines for usage of periods whose invoices are final (D61): for each line of the subscription what all of its usage comes to
- * now, less what was billed of it by whatever invoice, so that tiers, packages and allowances come out as if it had been on
- * time. Negative where corrections have lowered it.
+ * now, less what was billed of it by whatever invoice. Negative where corrections have lowered it.
  *
- * @param around settlements of usage in the order in which they were made, with none left out: those before the one whose invoice it
- * is, and those after it, which there are where that is billed again
  * @param rate tells what the usage of a settlement comes to now
+ * @param room lines beyond which no other settlement is looked at
  */
 export async function lateLines(
   context: Pick<AskingContext, 'load'>,
   subscription_id: string,
-  { earlier, after, by_amount }: UsageAround,
+  { looked, by_amount }: LookedBack,
   rate: Rate,
+  room = lateLinesMaximum,
 ): Promise<readonly LateLine[]> {
-  if (earlier.length === 0) return [];
-  const all = [...earlier, ...after];
-  const bills = await Promise.all(all.map((settled) => invoiceOf(context, settled)));
+  const known = new Map<string, Promise<InvoiceState>>();
+  const billOf = (settled: Settled): Promise<InvoiceState> => {
+    const { settlement_id } = settled.settlement;
+    const found = known.get(settlement_id) ?? invoiceOf(context, settled);
+    known.set(settlement_id, found);
+    return found;
+  };
   const late: LateLine[] = [];
-  for (const [index, settled] of earlier.entries()) {
-    const [own, ...later] = bills.slice(index);
-    // What is not final yet counts its usage itself; what is void, and not billed again, is billed by nobody. Of several that follow one
+  for (const { settled, lookers, isAwaited } of looked) {
+    if (late.length >= room) break;
+    const own = await billOf(settled);
+    const others = await Promise.all(lookers.map(billOf));
+    // What is not final yet counts its usage itself; what is void, and not billed again, is billed by nobody. Of several that look at it one
     // has to be final before the next one looks, or both would bill the same.
-    if (!own || !isOver(own) || own.invoice_status === 'VOIDED' || !later.every(isOver)) continue;
+    if (!own || !isOver(own) || own.invoice_status === 'VOIDED' || !others.every(isOver)) continue;
     const { settlement, lines } = settled;
-    const rated = await rate(settled);
+    const rated = await (isAwaited ? rate(settled) : ratedWhereKept(rate, settled));
+    if (rated === null) continue;
     const now = linesOfSettlement({ settlement, lines, subscription_id, rated }).filter(isOfUsage);
     const before = await billedByAmount(context, byAmountOf(by_amount, settlement));
-    const billed = [...before, ...billedIn(own, later)];
+    const billed = [...before, ...billedIn(own, others)];
     const gone = vanished(settlement, subscription_id, now, billed);
     const found = differences([...now, ...gone], billed);
     late.push(...found.map((line) => ({ line, settled, rated, billed: billedFor(line, billed) })));
@@ -67,12 +74,25 @@ export async function lateLines(
   return late;
 }
 
+/**
+ * The usage of an old settlement, rated; null where its months are dropped, so that nobody can count it. Nothing waits for that: it is
+ * looked at again when its turn comes.
+ */
+async function ratedWhereKept(rate: Rate, settled: Settled): Promise<RatedSettlement | null> {
+  try {
+    return await rate(settled);
+  } catch (error) {
+    if (error instanceof Problem && error.details?.reason === 'no_longer_kept') return null;
+    throw error;
+  }
+}
+
 const isOver = (state: InvoiceState): boolean => state !== null && state.invoice_status !== 'DRAFT';
 
-/** The lines that have billed usage so far: on its own invoice, and of what came late for it on later ones. */
-const billedIn = (own: Invoice, later: readonly InvoiceState[]): readonly InvoiceLine[] => [
+/** The lines that have billed usage so far: on its own invoice, and of what came late for it on others. */
+const billedIn = (own: Invoice, others: readonly InvoiceState[]): readonly InvoiceLine[] => [
   ...own.lines.filter(isOfUsage),
-  ...later.flatMap((each) =>
+  ...others.flatMap((each) =>
     each?.invoice_status === 'FINALIZED'
       ? each.lines.filter(({ kind }) => kind === 'late_usage')
       : [],
@@ -92,10 +112,10 @@ function vanished(
   const held = lines.find((line) => line.kind === 'commitment' && line.line_item_id === null);
   if (!held) return [];
   const period_start = held.span.start;
-  const key = keyOf({ subscription_id, subscription_line_item_id: null, period_start });
-  const found = billed.find((line) => keyOf(line) === key);
-  if (!found || now.some((line) => keyOf(line) === key)) return [];
-  return [{ ...unnamed(found), quantity: zeroText, amount: zeroText }];
+  const key = useKeyOf({ subscription_id, subscription_line_item_id: null, period_start });
+  const found = billed.find((line) => useKeyOf(line) === key);
+  if (!found || now.some((line) => useKeyOf(line) === key)) return [];
+  return [nothingOf(found)];
 }
 
 /** The lines of usage as it is now, each less what was billed for the same line and time. */
@@ -103,42 +123,18 @@ function differences(
   now: readonly UnnamedLine[],
   billed: readonly InvoiceLine[],
 ): readonly UnnamedLine[] {
-  const ofLines = Map.groupBy(now, keyOf);
+  const ofLines = Map.groupBy(now, useKeyOf);
   return [...ofLines.values()].flatMap((same) => {
     const [first] = same;
     if (!first) return [];
-    const before = billedFor(first, billed);
-    const amount = sumOf(same, 'amount').minus(sumOf(before, 'amount'));
-    if (amount.eq(zero)) return [];
+    const rest = restOf(same, billedFor(first, billed));
+    if (rest.amount === zeroText) return [];
     return {
       ...first,
+      ...rest,
       kind: 'late_usage' as const,
-      quantity: textOf(sumOf(same, 'quantity').minus(sumOf(before, 'quantity'))),
-      amount: textOf(amount),
       commitment: null,
       metadata: { description: `${first.display_name} (Late Usage)` },
     };
   });
 }
-
-/** The lines that have billed the same line of the subscription for the same time. */
-const billedFor = (
-  line: Parameters<typeof keyOf>[0],
-  billed: readonly InvoiceLine[],
-): readonly InvoiceLine[] => billed.filter((each) => keyOf(each) === keyOf(line));
-
-type Figures = Pick<InvoiceLine, 'amount' | 'quantity'>;
-
-const sumOf = (lines: readonly Figures[], of: keyof Figures): Decimal =>
-  lines.reduce((sum, line) => sum.plus(decimal(line[of])), zero);
-
-const isOfUsage = ({ kind }: Pick<InvoiceLine, 'kind'>): boolean =>
-  kind === 'usage' || kind === 'overage' || kind === 'true_up';
-
-/** The line of the subscription and the time that a line is for. */
-const keyOf = ({
-  subscription_id,
-  subscription_line_item_id,
-  period_start,
-}: Pick<InvoiceLine, 'subscription_id' | 'subscription_line_item_id' | 'period_start'>): string =>
-  [subscription_id, subscription_line_item_id, period_start].join('\n');

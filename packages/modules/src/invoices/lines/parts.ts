@@ -16,17 +16,19 @@ import { creditsOnDrafts, hasCharge } from '../credits/of-charge.ts';
 import { belongsTo, invoicedUnder, type SettlementsCause } from '../drafting/cause.ts';
 import type { InvoiceLine } from '../events.ts';
 import type { UsageReading } from '../usage-readings.ts';
-import { billedByAmount, byAmountOf, isByAmount, lessBilled } from './billed-before.ts';
-import { lateLines, lookedBack, type UsageAround } from './late-usage.ts';
+import { billedFor } from './billed-lines.ts';
+import { billedByAmount, byAmountOf, isByAmount, lessBilled } from './by-amount.ts';
+import { type LookedBack, lateLines, lateLinesMaximum } from './late-usage.ts';
 import type { UnnamedLine } from './line-id.ts';
+import { billsUsage, isAtClosing, lookedAtBy, lookedAtThen } from './looked-back.ts';
 import { creditLine, linesOfSettlement } from './settlement-lines.ts';
 
 /** A settlement of an invoice, with its subscription as it is now. */
 export interface Part {
   readonly subscription: Subscription;
   readonly settled: Settled;
-  /** Settlements of usage before it, which is looked at again where this one closes a period, and after it. */
-  readonly around: UsageAround;
+  /** Settlements of usage that are looked at again, where it closes a period. */
+  readonly back: LookedBack;
   /** Settlements of usage of its period by amount before it: it bills the rest. */
   readonly billed: readonly Settled[];
   /** Credits by which later settlements have given back some of its charges while no invoice of them was final. */
@@ -45,7 +47,11 @@ export const settledFor = (
   settledOf(
     context,
     id,
-    (each) => belongsTo(on, each) || billsUsage(each) || creditsOnDrafts(each).length > 0,
+    (each) =>
+      belongsTo(on, each) ||
+      billsUsage(each) ||
+      isAtClosing(each) ||
+      creditsOnDrafts(each).length > 0,
   );
 
 /**
@@ -76,9 +82,6 @@ export async function partsOf(
   return [...parts, ...ofMembers];
 }
 
-const billsUsage = ({ lines }: Settled['settlement']): boolean =>
-  lines.some(({ kind }) => kind === 'usage');
-
 function partsIn(
   subscription: Subscription,
   all: readonly Settled[],
@@ -87,22 +90,20 @@ function partsIn(
   return all.flatMap((settled, index) => {
     const { settlement, state } = settled;
     if (!belongsTo(cause, settlement) || !isUnder(state, settlement, cause)) return [];
-    const ofUsage = (some: readonly Settled[]) =>
-      some.filter((each) => billsUsage(each.settlement) && !isByAmount(each.settlement));
     const by_amount = all.filter((each) => isByAmount(each.settlement));
-    const earlier = isLast(settlement) ? ofUsage(all.slice(0, index)).slice(-lookedBack) : [];
-    const after = ofUsage(all.slice(index + 1));
+    const others = all.filter((each) => !isByAmount(each.settlement));
+    const looked = lookedAtBy(settled, others, subscription.cancelled_at);
     const before = all.slice(0, index).filter((each) => isByAmount(each.settlement));
     const billed = billsUsage(settlement) ? byAmountOf(before, settlement) : [];
     const credits = all
       .slice(index + 1)
       .flatMap((each) => creditsOnDrafts(each.settlement))
       .filter((credit) => hasCharge(settlement, credit));
-    return { subscription, settled, around: { earlier, after, by_amount }, billed, credits };
+    return { subscription, settled, back: { looked, by_amount }, billed, credits };
   });
 }
 
-/** Tells whether a settlement is the last of a period: usage that came late for earlier ones goes on its invoice. */
+/** Tells whether a settlement bills all usage of a period that is left. */
 const isLast = (settlement: Settled['settlement']): boolean =>
   billsUsage(settlement) &&
   (settlement.reason === 'period_closed' ||
@@ -147,11 +148,14 @@ export interface PartLine {
 /**
  * The lines of an invoice in their order, and the position up to which usage counts in them; null where none does. Usage is read
  * only where some is billed: what is charged in advance waits for nothing.
+ *
+ * @param recorded the lines that the invoice has, where it is computed again as it was
  */
 export async function linesOfParts(
   context: AskingContext,
   parts: readonly Part[],
   read: () => Promise<UsageReading>,
+  recorded: readonly InvoiceLine[] | null = null,
 ): Promise<{ readonly lines: readonly PartLine[]; readonly position: string | null }> {
   let reading: UsageReading | null = null;
   const rate = async (settled: Settled): Promise<RatedSettlement> => {
@@ -161,15 +165,15 @@ export async function linesOfParts(
     return rateSettled(reading.context, settled, reading.moment);
   };
   const lines: PartLine[] = [];
+  let room = lateLinesMaximum;
   for (const part of parts) {
     const billed = await billedByAmount(context, part.billed);
     lines.push(...linesIn(part, await rate(part.settled), billed));
-    for (const { line, ...origin } of await lateLines(
-      context,
-      part.subscription.id,
-      part.around,
-      rate,
-    )) {
+    const looked = recorded ? lookedAtThen(part.back.looked, recorded) : part.back.looked;
+    const back = { ...part.back, looked };
+    const late = await lateLines(context, part.subscription.id, back, rate, room);
+    room -= late.length;
+    for (const { line, ...origin } of late) {
       lines.push({ line, of: placeOf(line, origin.settled), origin: { ...origin, credit: null } });
     }
   }
@@ -204,13 +208,7 @@ const billedOf = (
   line: UnnamedLine,
   billed: readonly InvoiceLine[],
 ): readonly InvoiceLine[] | null =>
-  line.metadata.billed_before === undefined
-    ? null
-    : billed.filter(
-        (each) =>
-          each.subscription_line_item_id === line.subscription_line_item_id &&
-          each.period_start === line.period_start,
-      );
+  line.metadata.billed_before === undefined ? null : billedFor(line, billed);
 
 /** Everything about a line and its settlement that decides about coupons. */
 function placeOf(line: UnnamedLine, { settlement, lines }: Settled): PartLine['of'] {

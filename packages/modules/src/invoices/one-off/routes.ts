@@ -8,7 +8,7 @@ import {
 import type { InvoiceId } from '@counterfoil/kernel';
 import { stateFollowing } from '../../following.ts';
 import type { InvoiceDecision } from '../decisions.ts';
-import { finalization, finalizationEvents } from '../finalizing/finalization.ts';
+import { finalization, followsFinalization } from '../finalizing/finalization.ts';
 import { invoice } from '../invoice.ts';
 import { shownInvoice } from '../queries.ts';
 import { invoiceSchema } from '../schema.ts';
@@ -68,7 +68,7 @@ export const oneOffRoutes = {
       });
       // It is final by now, or will be as soon as it can be.
       await context.carryOut(finalization, id, outcome);
-      const state = await stateFollowing(context, invoice, id, outcome, finalizationEvents);
+      const state = await stateFollowing(context, invoice, id, outcome, followsFinalization);
       return shownInvoice(context, state);
     },
   }),

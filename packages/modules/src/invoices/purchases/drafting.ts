@@ -1,16 +1,7 @@
 import { reaction, type WorkContext } from '@counterfoil/engine/define';
-import {
-  type DecimalText,
-  decimal,
-  existing,
-  type InvoiceId,
-  money,
-  moneyText,
-  type WalletId,
-  zeroText,
-} from '@counterfoil/kernel';
+import { existing, type InvoiceId, type WalletId, zeroText } from '@counterfoil/kernel';
 import { settingOf } from '../../settings/index.ts';
-import { invoiceOfOrder, type Wallet, wallet } from '../../wallets/index.ts';
+import { invoiceOfOrder, priceOfOrder, type Wallet, wallet } from '../../wallets/index.ts';
 import { figuresOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
@@ -32,7 +23,7 @@ export const purchasesDrafted = reaction(wallet, {
       const { topups } = existing(await context.load(wallet, id), 'wallet');
       const order = topups.find((each) => each.transaction_id === transaction_id);
       // It has ended before anybody came to it, or costs less than can be paid: then nobody is asked for money.
-      if (!order || priceOf(order) === zeroText) return;
+      if (!order || priceOfOrder(order) === zeroText) return;
       const invoiceId = invoiceOfOrder(transaction_id);
       await context.execute(invoice, invoiceId, {
         prepare: () => draftedPurchase(context, invoiceId, id as WalletId, order),
@@ -83,10 +74,6 @@ async function draftedPurchase(
       : [];
 }
 
-/** The price of an order, as money that can be paid (D43). */
-const priceOf = ({ amount, currency }: Order): DecimalText =>
-  moneyText(money(decimal(amount), currency));
-
 /** One line: the credits that are bought. */
 const billed = (id: InvoiceId, order: Order): GivenBill => ({
   lines: [
@@ -108,7 +95,7 @@ const billed = (id: InvoiceId, order: Order): GivenBill => ({
       display_name: `${order.credits} credits`,
       quantity: order.credits,
       free_quantity: null,
-      amount: priceOf(order),
+      amount: priceOfOrder(order),
       period_start: null,
       period_end: null,
       commitment: null,

@@ -21,17 +21,23 @@ async function buying(body: object = {}) {
       readonly invoice_id: string;
       readonly wallet_transaction: { readonly id: string };
     };
+    const billed = await world.request().load(invoice, answer.invoice_id ?? '');
     await settle();
-    return { invoiceId: answer.invoice_id, transactionId: answer.wallet_transaction.id };
+    const { id: transactionId } = answer.wallet_transaction;
+    return { invoiceId: answer.invoice_id, transactionId, atOnce: billed?.invoice_status };
   };
-  return { ...world, walletId: id, order };
+  const streams = (category: string): number =>
+    world.world.store.log.filter(({ stream }) => stream.startsWith(`${category}-`)).length;
+  return { ...world, walletId: id, order, streams };
 }
 
 const idOf = (id: string) => ({ params: { id } });
 
 test('an order becomes an invoice, whose payment loads the credits once', async () => {
   const { order, call, pay, settle, balance, walletId, stateOf } = await buying();
-  const { invoiceId, transactionId } = await order();
+  const { invoiceId, transactionId, atOnce } = await order();
+  // It is there when the answer names it.
+  assert.is(atOnce, 'FINALIZED');
   const billed = await call('GET /invoices/{id}', idOf(invoiceId));
   assert.equal(
     [billed.invoice_status, billed.invoice_type, billed.billing_reason, billed.total],
@@ -62,9 +68,9 @@ test('credits that the customer has are not paid back as well', async () => {
 });
 
 test('credits that cost less than can be paid are invoiced to nobody, and do not load themselves', async () => {
-  const { order, request, balance, walletId, call } = await buying();
+  const { order, streams, balance, walletId, call } = await buying();
   const { invoiceId, transactionId } = await order({ credits_to_add: '0.002' });
-  assert.is(await request().load(invoice, invoiceId), null);
+  assert.equal([invoiceId, streams('invoice')], [undefined, 0]);
   assert.is(await balance(walletId), '0');
   await call('POST /wallets/transactions/{id}/cancel', idOf(transactionId));
 });
@@ -177,6 +183,39 @@ test('credits that were loaded by hand before are not loaded again by the paymen
   await settle();
   assert.is(await balance(walletId), '50');
   assert.is((await stateOf(invoiceId)).purchase, 'completed');
+});
+
+for (const isEarly of [false, true]) {
+  const when = isEarly ? 'before that is final' : 'after that is final';
+  test(`an order that is completed by hand ${when} pays its invoice, once`, async () => {
+    const { order, call, settle, another, balance, walletId, stateOf, world } = await buying();
+    world.store.fate = (_stream, events) =>
+      isEarly && events[0]?.type === 'InvoiceComputed' ? 'unavailable' : 'written';
+    const { invoiceId, transactionId } = await order();
+    assert.is((await stateOf(invoiceId)).invoice_status, isEarly ? 'DRAFT' : 'FINALIZED');
+    await call('POST /wallets/transactions/{id}/complete', idOf(transactionId));
+    world.store.fate = () => 'written';
+    await settle(another());
+    await settle();
+    const { payments, purchase, invoice_status } = await stateOf(invoiceId);
+    assert.equal(
+      payments.map(({ method, amount, excess }) => [method, amount, excess]),
+      [['OFFLINE', '100', '0']],
+    );
+    assert.equal([invoice_status, purchase], ['FINALIZED', 'completed']);
+    assert.is(await balance(walletId), '50');
+  });
+}
+
+test('a payment of an order that went back is owed again, and nobody says that it was paid by hand', async () => {
+  const { order, call, pay, settle, another, stateOf } = await buying();
+  const { invoiceId } = await order();
+  const { id } = await pay(invoiceId, '100');
+  await settle();
+  await call('PUT /payments/{id}', { ...idOf(id), body: { payment_status: 'REFUNDED' } });
+  await settle(another());
+  const state = await stateOf(invoiceId);
+  assert.equal([state.payments.length, state.paid_at], [1, null]);
 });
 
 test('a wallet that tops itself up says so on its invoice', async () => {

@@ -8,17 +8,23 @@ import { type Invoice, invoice } from '../invoice.ts';
 export const replacementOf = (id: InvoiceId): InvoiceId => derivedId('inv', `${id}\nbilled again`);
 
 /**
- * Drafts the invoice that bills again what a void one of a subscription has billed (E 15.6 B), and says so on that. It has the
- * same cause, and so the same reason and dates; what has changed since, such as late usage, it bills as well. Repeated, it
- * changes nothing. Throws 404, and 400 for an invoice that is not void, or is of no subscription.
+ * Drafts the invoice that bills again what a void one of a subscription has billed (E 15.6 B), begins to make it final, and says so on
+ * that. It has the same cause, and so the same reason and dates; what has changed since, such as late usage, it bills as well. Repeated,
+ * it changes nothing. Returns its id, and what has begun it. Throws 404, and 400 for an invoice that is not void, or is of no subscription.
  */
-export async function replaceVoided(context: RequestContext, id: InvoiceId): Promise<InvoiceId> {
+export async function replaceVoided(context: RequestContext, id: InvoiceId) {
   const voided = existingInvoice(await context.load(invoice, id), id);
   assertReplaceable(voided);
   const by = replacementOf(id);
-  await context.execute(invoice, by, draftInvoice(draftFrom(voided, by, context)));
+  const draft = draftInvoice(draftFrom(voided, by, context));
+  // One command: a key makes one of each stream.
+  const outcome = await context.execute(invoice, by, (state, at) => {
+    const drafted = draft(state, at);
+    if (drafted.length === 0) return [];
+    return [...drafted, { type: 'FinalizationStarted', data: { at } }];
+  });
   await context.execute(invoice, id, noteReplacement(id, by));
-  return by;
+  return { by, outcome };
 }
 
 function assertReplaceable({ id, invoice_status, cause }: Invoice): void {

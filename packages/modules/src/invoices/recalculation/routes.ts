@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { stateFollowing } from '../../following.ts';
 import { startFinalization } from '../decisions.ts';
 import { invoiceActSchema } from '../editing/schema.ts';
-import { finalization, finalizationEvents } from '../finalizing/finalization.ts';
+import { finalization, followsFinalization } from '../finalizing/finalization.ts';
 import { invoice } from '../invoice.ts';
 import { shownInvoice } from '../queries.ts';
 import { invoiceSchema } from '../schema.ts';
@@ -34,9 +34,8 @@ export const recalculationRoutes = {
     response: recalculationSchema,
     example: { params: { id: newRecord('inv_void') as InvoiceId } },
     handle: async (context, { params: { id } }) => {
-      const invoice_id = await replaceVoided(context, id);
-      const started = await context.execute(invoice, invoice_id, startFinalization(invoice_id));
-      await context.carryOut(finalization, invoice_id, started);
+      const { by: invoice_id, outcome } = await replaceVoided(context, id);
+      await context.carryOut(finalization, invoice_id, outcome);
       return {
         message: `Invoice ${invoice_id} bills again what ${id} has billed.`,
         workflow_id: invoice_id,
@@ -58,12 +57,17 @@ export const recalculationRoutes = {
     response: invoiceSchema,
     example: { params: { id: newRecord('inv_draft') as InvoiceId } },
     handle: async (context, { params: { id }, query }) => {
-      await context.execute(invoice, id, { prepare: () => recompute(context, id) });
-      if (query.finalize) {
-        const started = await context.execute(invoice, id, startFinalization(id));
-        await context.carryOut(finalization, id, started);
-      }
-      return shownInvoice(context, await context.load(invoice, id));
+      // One command: a key makes one of each stream.
+      const outcome = await context.execute(invoice, id, {
+        prepare: async () => {
+          const again = await recompute(context, id);
+          if (!query.finalize) return again;
+          return (state, at) => [...again(state, at), ...startFinalization(id)(state, at)];
+        },
+      });
+      await context.carryOut(finalization, id, outcome);
+      const state = await stateFollowing(context, invoice, id, outcome, followsFinalization);
+      return shownInvoice(context, state);
     },
   }),
 
@@ -80,7 +84,7 @@ export const recalculationRoutes = {
     handle: async (context, { params: { id } }) => {
       const started = await context.execute(invoice, id, startFinalization(id));
       await context.carryOut(finalization, id, started);
-      const state = await stateFollowing(context, invoice, id, started, finalizationEvents);
+      const state = await stateFollowing(context, invoice, id, started, followsFinalization);
       const shown = await shownInvoice(context, state);
       return { message: messageOf(shown), invoice: shown };
     },

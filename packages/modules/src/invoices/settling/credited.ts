@@ -1,5 +1,6 @@
 import { type DecimalText, decimal, textOf, zero, zeroText } from '@counterfoil/kernel';
 import type { InvoiceEventData } from '../events.ts';
+import type { Invoice } from '../invoice.ts';
 
 /** A part of a line that is credited: by a credit note, or because a settlement gives it back. */
 export type NoteLine = InvoiceEventData<'InvoiceAdjusted'>['lines'][number];
@@ -23,3 +24,33 @@ export const totalOf = ({ lines }: { readonly lines: readonly NoteLine[] }): Dec
 /** The money of credited lines: their total less what prepaid credits had paid. */
 export const moneyOf = (lines: readonly NoteLine[]): DecimalText =>
   difference(totalOf({ lines }), sum(lines.map(({ credits }) => credits)));
+
+/**
+ * Everything that was credited of the lines of an invoice, by notes and by settlements, and what is being credited now. It is looked through
+ * once, however many lines are asked for: an invoice can have many notes of many lines.
+ */
+export class CreditedLines {
+  readonly #invoice: Invoice;
+  readonly #credited = new Map<string, NoteLine[]>();
+
+  constructor(invoice: Invoice) {
+    this.#invoice = invoice;
+    for (const { lines } of [...invoice.notes, ...invoice.given_back]) {
+      for (const line of lines) this.add(line);
+    }
+  }
+
+  get invoice(): Invoice {
+    return this.#invoice;
+  }
+
+  of(lineId: string): readonly NoteLine[] {
+    return this.#credited.get(lineId) ?? [];
+  }
+
+  add(line: NoteLine): void {
+    const known = this.#credited.get(line.line_id);
+    if (known) known.push(line);
+    else this.#credited.set(line.line_id, [line]);
+  }
+}

@@ -26,7 +26,7 @@ import {
   paymentStatusOf,
 } from '../invoice.ts';
 import type { PaymentStatus } from '../values.ts';
-import { difference, moneyOf, type NoteLine, sum } from './credited.ts';
+import { CreditedLines, difference, moneyOf, type NoteLine, sum } from './credited.ts';
 import { moneyOn, type PaymentPart } from './payments.ts';
 
 export { type NoteLine, totalOf } from './credited.ts';
@@ -58,10 +58,10 @@ export function figuresOfNote(
   invoice: Invoice,
   { lines: asked, credit_note_id }: AskedNote,
 ): InvoiceEventData<'InvoiceAdjusted'> {
-  const lines: NoteLine[] = [];
-  for (const [index, { line_id, amount }] of asked.entries()) {
-    lines.push(noteLine(invoice, lines, line_id, amount, index));
-  }
+  const credited = new CreditedLines(invoice);
+  const lines = asked.map(({ line_id, amount }, index) =>
+    noteLine(credited, line_id, amount, index),
+  );
   const given_back = creditsBack(invoice, sum(lines.map((line) => line.credits)));
   return { credit_note_id, lines, amount: moneyOf(lines), given_back };
 }
@@ -152,22 +152,22 @@ function assertWithin(invoice: Invoice, kind: NoteKind, amount: DecimalText): vo
   });
 }
 
-/** A line of a note, or of what a settlement gives back, with the tax that goes with it. `before` are those of the same one. */
+/** A line of a note, or of what a settlement gives back, with the tax that goes with it. It counts as credited from then on. */
 export function noteLine(
-  invoice: Invoice,
-  before: readonly NoteLine[],
+  credited: CreditedLines,
   lineId: string,
   amount: DecimalText,
   index: number,
 ): NoteLine {
+  const { invoice } = credited;
   const line = invoice.lines.find(({ id }) => id === lineId);
   const at = `/line_items/${index}`;
   if (!line) throw notFound('line of the invoice', lineId, `${at.slice(1)}/invoice_line_item_id`);
   const fault = digitsFault(amount, invoice.currency);
   if (fault) throw invalidField(`${at}/amount`, fault);
-  const own = creditedOf(invoice, line.id, before);
-  const credited = sum(own.map((part) => part.amount));
-  const left = netOf(line).minus(decimal(credited));
+  const own = credited.of(line.id);
+  const before = sum(own.map((part) => part.amount));
+  const left = netOf(line).minus(decimal(before));
   if (decimal(amount).cmp(left) > 0) {
     const most = textOf(left.cmp(zero) > 0 ? left : zero);
     throw invalidField(
@@ -175,42 +175,27 @@ export function noteLine(
       `must be at most ${most}, which is left of the line after discounts and ${taxPlace(line)}`,
     );
   }
-  const after = textOf(decimal(credited).plus(decimal(amount)));
+  const after = textOf(decimal(before).plus(decimal(amount)));
   const { currency } = invoice;
   const included = difference(
     partUpTo(line, includedIn(line), after, currency),
     sum(own.map(({ included_tax = zeroText }) => included_tax)),
   );
-  return {
+  const noted = {
     line_id: line.id,
     amount,
     tax: difference(taxUpTo(invoice, line, after), sum(own.map(({ tax }) => tax))),
     ...(included !== zeroText && { included_tax: included }),
     credits: difference(creditsUpTo(invoice, line, after), sum(own.map(({ credits }) => credits))),
   };
-}
-
-/** Everything that was credited of a line, by notes and by settlements. */
-function creditedOf(
-  { notes, given_back }: Invoice,
-  lineId: string,
-  before: readonly NoteLine[],
-): readonly NoteLine[] {
-  const credited = [...notes, ...given_back].flatMap(({ lines }) => lines);
-  return [...credited, ...before].filter(({ line_id }) => line_id === lineId);
+  credited.add(noted);
+  return noted;
 }
 
 /** The part of a line that nobody has credited yet, after discounts and without the tax that comes on top of it. */
-export const leftOf = (
-  invoice: Invoice,
-  line: InvoiceLine,
-  before: readonly NoteLine[],
-): DecimalText =>
+export const leftOf = (credited: CreditedLines, line: InvoiceLine): DecimalText =>
   textOf(
-    creditedOf(invoice, line.id, before).reduce(
-      (left, { amount }) => left.minus(decimal(amount)),
-      netOf(line),
-    ),
+    credited.of(line.id).reduce((left, { amount }) => left.minus(decimal(amount)), netOf(line)),
   );
 
 const taxPlace = ({ tax_behavior }: InvoiceLine): string =>

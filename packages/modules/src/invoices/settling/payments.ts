@@ -1,4 +1,5 @@
 import {
+  type Decimal,
   type DecimalText,
   decimal,
   existing,
@@ -15,15 +16,24 @@ import { moneyOf, sum } from './credited.ts';
 /** Money that has come by a payment. */
 export type SettledPayment = Omit<InvoiceEventData<'PaymentSettled'>, 'excess'>;
 
+/** Payments whose money one invoice takes at most: each is part of its state. */
+export const paymentsMaximum = 500;
+
+/** Tells whether an invoice takes the money of another payment. */
+export const hasRoom = ({ payments }: Pick<Invoice, 'payments'>): boolean =>
+  payments.length < paymentsMaximum;
+
 /**
  * Takes the money of a payment, once for each payment (E 16 B). All of it counts as paid; what exceeds what is owed is the
- * excess, which the customer gets as credits (D60). An invoice that is not final, or void, takes none: no event.
+ * excess, which the customer gets as credits (D60). An invoice that is not final, or void, or has taken as many as it can, takes
+ * none: no event, and the customer gets all of it.
  */
 export const settlePayment =
   (payment: SettledPayment): InvoiceDecision =>
   (state) => {
     const invoice = existing(state, 'invoice');
     if (invoice.invoice_status !== 'FINALIZED' || paymentIn(invoice, payment.payment_id)) return [];
+    if (!hasRoom(invoice)) return [];
     const over = decimal(payment.amount).minus(decimal(amountsOf(invoice).amount_remaining));
     const excess = over.cmp(zero) > 0 ? textOf(over) : zeroText;
     return [{ type: 'PaymentSettled', data: { ...payment, excess } }];
@@ -71,18 +81,6 @@ export const notePayment =
     return [{ type: 'PaymentNoted', data: noted }];
   };
 
-/** The money of a payment that the invoice still has: neither credits of the customer by now, nor given back. */
-export function leftOf({ notes }: Invoice, payment: InvoicePayment): DecimalText {
-  const { payment_id, amount, returned, excess } = payment;
-  const refunded = notes.flatMap((note) => (note.kind === 'REFUND' ? note.from : []));
-  const own = refunded.filter((part) => part.payment_id === payment_id);
-  const left = own.reduce(
-    (rest, part) => rest.minus(decimal(part.amount)),
-    decimal(amount).minus(decimal(returned)).minus(decimal(excess)),
-  );
-  return left.cmp(zero) > 0 ? textOf(left) : zeroText;
-}
-
 /**
  * The money of a payment that can go back to its sender. Of an invoice that is void, or of a purchase whose order was dead, the
  * customer has it as credits (D60), as they have what a settlement gave back. Null where the invoice has not taken the payment.
@@ -92,22 +90,42 @@ export function returnableOf(invoice: Invoice, paymentId: string): DecimalText |
   if (!payment) return null;
   const isWithCustomer = invoice.invoice_status === 'VOIDED' || invoice.purchase === 'dead';
   if (isWithCustomer) return zeroText;
-  const all = sum(moneyOn(invoice).map(({ amount }) => amount));
+  const money = moneyOn(invoice);
+  const own = money.find(({ payment_id }) => payment_id === paymentId)?.amount ?? zeroText;
   const given = moneyOf(invoice.given_back.flatMap(({ lines }) => lines));
-  const rest = decimal(all).minus(decimal(given));
-  return textOf(rest.cmp(zero) > 0 ? smaller(rest, decimal(leftOf(invoice, payment))) : zero);
+  const rest = decimal(sum(money.map(({ amount }) => amount))).minus(decimal(given));
+  return textOf(rest.cmp(zero) > 0 ? smaller(rest, decimal(own)) : zero);
 }
 
 /** A part of the money on an invoice, by the payment that brought it. */
 export type PaymentPart = InvoiceEventData<'InvoiceRefunded'>['from'][number];
 
-/** The payments of which the invoice has money, the last first, each with what it has. */
-export const moneyOn = (invoice: Invoice): readonly PaymentPart[] =>
-  invoice.payments.toReversed().flatMap((payment) => {
-    const amount = leftOf(invoice, payment);
-    return amount === zeroText ? [] : [{ payment_id: payment.payment_id, amount }];
-  });
+/**
+ * The payments of which the invoice has money, the last first, each with what it has: neither credits of the customer by now, nor
+ * given back.
+ */
+export const moneyOn = (invoice: Invoice): readonly PaymentPart[] => partsOn(invoice, () => true);
 
 /** The part of `moneyOn` that credits of wallets have paid. */
 export const creditsOn = (invoice: Invoice): readonly PaymentPart[] =>
-  moneyOn(invoice).filter(({ payment_id }) => paymentIn(invoice, payment_id)?.method === 'CREDITS');
+  partsOn(invoice, ({ method }) => method === 'CREDITS');
+
+function partsOn(
+  { payments, notes }: Invoice,
+  isWanted: (payment: InvoicePayment) => boolean,
+): readonly PaymentPart[] {
+  const refunded = new Map<string, Decimal>();
+  for (const { payment_id, amount } of notes.flatMap((note) =>
+    note.kind === 'REFUND' ? note.from : [],
+  )) {
+    refunded.set(payment_id, (refunded.get(payment_id) ?? zero).plus(decimal(amount)));
+  }
+  return payments
+    .toReversed()
+    .filter(isWanted)
+    .flatMap(({ payment_id, amount, returned, excess }) => {
+      const kept = decimal(amount).minus(decimal(returned)).minus(decimal(excess));
+      const left = kept.minus(refunded.get(payment_id) ?? zero);
+      return left.cmp(zero) > 0 ? [{ payment_id, amount: textOf(left) }] : [];
+    });
+}

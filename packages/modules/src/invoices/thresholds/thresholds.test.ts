@@ -1,8 +1,11 @@
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { explainedInvoice } from '../explaining/explain.ts';
 import { type Invoice, invoice } from '../invoice.ts';
+import { withLineUsage } from '../line-usage/line-usage.ts';
 import { day } from '../test-invoice-world.ts';
+import { invoiceView } from '../view.ts';
 import { voidInvoice } from '../voiding/decisions.ts';
 import { lookAtThreshold } from './look.ts';
 import { thresholdWorld, usageOf } from './test-threshold-world.ts';
@@ -45,6 +48,33 @@ test('usage that comes to the amount is invoiced, and what closes the period bil
     'AUTO_INVOICE_THRESHOLD FINALIZED: usage 770 10.01',
     'SUBSCRIPTION_CYCLE FINALIZED: usage 500 6.5',
   ]);
+});
+
+test('what is left is explained by the whole, less what was billed of it; no event belongs to it alone', async () => {
+  const { id, use, look, at, of, request, usageAt } = await tenDollars('slab');
+  use(400, day(1, 2));
+  await at(day(1, 5));
+  await look(id);
+  use(500, day(1, 6));
+  await at(day(2, 1, 3));
+  const [first, rest] = await of(id);
+  assert.ok(first && rest);
+  // 150 at 7 cents, and the others at 2: 15.5, and then 500 of the second tier.
+  const { lines, differences } = await explainedInvoice(request(), rest.id, { limit: 1 }, usageAt);
+  assert.equal(differences, []);
+  assert.is(lines[0]?.usage?.events, 900);
+  assert.equal(lines[0]?.late, {
+    ...{ quantity_now: '900', amount_now: '25.5', quantity: '500', amount: '10' },
+    billed: [{ line_item_id: first.lines[0]?.id ?? '', quantity: '400', amount: '15.5' }],
+  });
+  const asked = { expand_by_source: true, group_by: undefined };
+  const [whole, part] = await Promise.all(
+    [first, rest].map(async (each) => {
+      const shown = await withLineUsage(request(), invoiceView(each), asked as never, usageAt);
+      return shown.line_items?.[0]?.usage_analytics?.length ?? null;
+    }),
+  );
+  assert.equal([whole, part], [1, null]);
 });
 
 test('the next period begins to count anew', async () => {

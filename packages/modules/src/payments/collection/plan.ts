@@ -26,6 +26,13 @@ type Group = (typeof groups)[number];
 export const plannedId = (invoiceId: string, round: number, place: number): PaymentId =>
   derivedId('pay', `${invoiceId}\n${round}\n${place}`);
 
+/** Tells whether a payment is of the first round of an invoice: the one that finalisation has begun. */
+export const isOfFirstRound = (invoiceId: string, paymentId: string): boolean =>
+  // Wallets, and then what a provider has saved.
+  Array.from({ length: walletsMaximum + 1 }, (_, place) => plannedId(invoiceId, 1, place)).some(
+    (id) => id === paymentId,
+  );
+
 /**
  * The payments that collect what an invoice is owed from POST_PAID wallets (E 16): those that may pay for usage alone, then
  * those for fixed charges alone, then the others, each in the order of the customer's wallets (D21). A wallet pays with the

@@ -14,7 +14,7 @@ import {
 import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
 import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
-import { type AskedProvider, createAndProcess, isProvided } from '../decisions.ts';
+import { type AskedProvider, isProvided } from '../decisions.ts';
 import { attemptUnderWay, type Payment, payment } from '../payment.ts';
 import { paymentTable } from '../projection.ts';
 import { cancelUnderWay } from '../provided-decisions.ts';
@@ -28,6 +28,7 @@ import {
   stopCollection,
 } from './decisions.ts';
 import { providedPayment, restOf, walletPayments } from './plan.ts';
+import { createPlanned } from './planned-payment.ts';
 import { collectable } from './under-way.ts';
 
 /** An invoice that is charged automatically is collected as soon as it is final; of one that is void nothing is. */
@@ -97,7 +98,7 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
       RoundPlanned: async ({ aggregate_id: id, data: { round, payments } }, context) => {
         const state = existing(await context.load(invoice, id), 'invoice');
         for (const planned of payments) {
-          const create = createOnce(state, planned, round, askedOf(provider, planned));
+          const create = createPlanned(state, planned, round, askedOf(provider, planned));
           await context.execute(payment, planned.payment_id, create);
         }
       },
@@ -152,44 +153,6 @@ const askedOf = (
   provider && isProvided(method)
     ? { name: provider.name, attemptId: derivedId('attempt', payment_id) }
     : null;
-
-/** The payment of a round: made by the first who comes. */
-const createOnce =
-  (
-    state: Invoice,
-    planned: PlannedPayment,
-    round: number,
-    provider: AskedProvider | null,
-  ): ReturnType<typeof createAndProcess> =>
-  (before, at) =>
-    before === null
-      ? createAndProcess(
-          {
-            id: planned.payment_id,
-            destination_type: 'INVOICE',
-            destination_id: state.id,
-            customer_id: state.customer_id,
-            invoice_number: state.invoice_number,
-            currency: state.currency,
-            amount: planned.amount,
-            payment_method_type: planned.method,
-            wallet_id: planned.wallet_id,
-            collection_round: round,
-            payment_method_id: planned.payment_method_id,
-            payment_gateway: null,
-            gateway_payment_id: null,
-            gateway_tracking_id: null,
-            error_message: null,
-            metadata: {},
-            gateway_options: {},
-            success_url: null,
-            cancel_url: null,
-            save_card_and_make_default: false,
-            idempotency_key: null,
-          },
-          provider,
-        )(before, at)
-      : [];
 
 /** POST_PAID wallets of one customer and currency that a round looks at. */
 const walletsRead = 50;

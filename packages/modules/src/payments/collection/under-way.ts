@@ -1,6 +1,6 @@
 import { type CommandContext, where } from '@counterfoil/engine/define';
 import { type DecimalText, zeroText } from '@counterfoil/kernel';
-import { amountsOf, type Invoice, paymentIn } from '../../invoices/index.ts';
+import { amountsOf, hasRoom, type Invoice, paymentIn } from '../../invoices/index.ts';
 import { type Payment, payment } from '../payment.ts';
 import { paymentTable } from '../projection.ts';
 import { restOf } from './plan.ts';
@@ -10,13 +10,15 @@ const paymentsRead = 1_000;
 
 /**
  * The part of an invoice that can be collected: what remains, less what is under way already. Who charged for that again would have
- * the customer pay twice. Where a caller has said that a payment is on its way, of whatever amount, that is nothing.
+ * the customer pay twice. Where a caller has said that a payment is on its way, of whatever amount, that is nothing; so it is where the
+ * invoice takes no more payments.
  */
 export async function collectable(
   context: Pick<CommandContext, 'load' | 'read'>,
   state: Invoice,
 ): Promise<DecimalText> {
-  if (state.noted === 'INITIATED' || state.noted === 'PROCESSING') return zeroText;
+  if (state.noted === 'INITIATED' || state.noted === 'PROCESSING' || !hasRoom(state))
+    return zeroText;
   const ids = await context.read.ids(
     paymentTable,
     [

@@ -38,13 +38,17 @@ export const startAttempt: ExportRunDecision = (state, at) => {
   return [{ type: 'ExportAttemptStarted', data: { attempt: run.attempts + 1 } }];
 };
 
+/** True while nobody has begun another attempt after this one, and the run has not ended. */
+export const isCurrent = (run: ExportRunState, attempt: number): boolean =>
+  run?.is_open === true && run.attempts === attempt;
+
 /** Notes how many rows an attempt has written. */
 export const noteRows =
   (attempt: number, rows: number): ExportRunDecision =>
   (state) => {
     const run = existing(state, 'run of an export');
-    const isCurrent = run.attempts === attempt && run.task_status === 'PROCESSING';
-    return isCurrent && rows > run.rows ? [{ type: 'ExportProgressed', data: { rows } }] : [];
+    const isUnderWay = isCurrent(run, attempt) && run.task_status === 'PROCESSING';
+    return isUnderWay && rows > run.rows ? [{ type: 'ExportProgressed', data: { rows } }] : [];
   };
 
 /**
@@ -55,7 +59,7 @@ export const failAttempt =
   (attempt: number, error: string, isFinal = false): ExportRunDecision =>
   (state, at) => {
     const run = existing(state, 'run of an export');
-    if (!run.is_open || run.attempts !== attempt) return [];
+    if (!isCurrent(run, attempt)) return [];
     const isOver = isFinal || attempt >= attemptsMaximum;
     const retry_at = isOver ? lastRetry(run.is_scheduled, at) : waitedFor(attempt, at);
     const is_failure = isOver && !run.has_failed;
@@ -69,11 +73,14 @@ const waitedFor = (attempt: number, at: Instant): Instant =>
 const lastRetry = (isScheduled: boolean, at: Instant): Instant | null =>
   isScheduled ? shiftedBy(at, failedWait) : null;
 
-/** Notes that all rows are where they belong. Completed before, no event. */
+/**
+ * Notes that all rows are where they belong. No event where the run has ended, or another attempt was begun: that one finds
+ * what this one has written.
+ */
 export const completeRun =
-  (data: ExportRunEventData<'ExportRunCompleted'>): ExportRunDecision =>
+  (attempt: number, data: ExportRunEventData<'ExportRunCompleted'>): ExportRunDecision =>
   (state) =>
-    existing(state, 'run of an export').is_open ? [{ type: 'ExportRunCompleted', data }] : [];
+    isCurrent(state, attempt) ? [{ type: 'ExportRunCompleted', data }] : [];
 
 /** Gives a run up for good, because its scheduled task was archived before it was done. */
 export const giveUp =

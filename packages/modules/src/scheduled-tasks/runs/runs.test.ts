@@ -68,7 +68,7 @@ test('a run is a task with the states and the counts of the contract', async () 
   await decide(noteRows(1, 2));
   const processing = await shown();
   assert.equal([processing.task_status, processing.processed_records], ['PROCESSING', 2]);
-  await decide(completeRun(done));
+  await decide(completeRun(1, done));
   const { metadata, ...task } = await shown();
   assert.equal(
     [task.task_status, task.total_records, task.failed_records, task.file_name],
@@ -95,8 +95,8 @@ test('attempts wait longer and longer, the last of them is told once, and a wind
   assert.is(told().length, 1);
   const failed = await shown();
   assert.equal([failed.task_status, failed.error_summary], ['FAILED', 'The storage is away.']);
-  await decide(startAttempt);
-  await decide(completeRun(done));
+  const { state } = await decide(startAttempt);
+  await decide(completeRun(state?.attempts ?? 0, done));
   assert.is((await shown()).task_status, 'COMPLETED');
 });
 
@@ -117,15 +117,15 @@ test('nothing is begun before its time, and what comes late from another attempt
   assert.equal((await decide(startAttempt)).events, []);
   world.now = '2026-01-01T02:00:00.000Z' as Instant;
   await decide(startAttempt);
-  for (const late of [failAttempt(1, 'late'), noteRows(1, 9)]) {
+  for (const late of [failAttempt(1, 'late'), noteRows(1, 9), completeRun(1, done)]) {
     assert.equal((await decide(late)).events, []);
   }
-  await decide(completeRun(done));
+  await decide(completeRun(2, done));
   for (const late of [
     startAttempt,
     failAttempt(2, 'late'),
     noteRows(2, 9),
-    completeRun(done),
+    completeRun(2, done),
     giveUp(''),
   ]) {
     assert.equal((await decide(late)).events, []);

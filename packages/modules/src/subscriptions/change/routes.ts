@@ -66,7 +66,7 @@ async function settledAtOnce(
   if (followed_by === null) return null;
   const events: SubscriptionEvent[] = [];
   for await (const event of context.history(subscription, followed_by)) events.push(event);
-  const recorded = { events, revision: events.length - 1 };
+  const recorded = { events, revision: events.length - 1, replayed: outcome.replayed };
   return (await invoicing.settle(context, followed_by, recorded)) ?? own;
 }
 

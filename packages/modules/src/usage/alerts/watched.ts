@@ -1,4 +1,10 @@
 import { arrayText, type FillSession } from '@counterfoil/engine/define';
+import {
+  type ChangedUsage,
+  markedAgain,
+  type TouchedUsage,
+  type UsageWatcher,
+} from '../watcher.ts';
 import type { UsageAlertEvent } from './usage-alert.ts';
 
 /** The table of alerts, with marks on those whose usage may have changed. */
@@ -33,18 +39,11 @@ export interface AlertChange {
   readonly event: UsageAlertEvent;
 }
 
-/** An account with a name of its events. */
-export interface TouchedUsage {
-  readonly environment: number;
-  readonly account: string;
-  readonly eventName: string;
-}
-
 /**
  * The alerts of all customers, as the log says, in the session that fills the tables. Usage that no alert looks at costs
  * nothing: the names that some alert looks at are kept in memory.
  */
-export class Watched {
+export class Watched implements UsageWatcher {
   readonly #session: FillSession;
   #names: Set<string> | null = null;
 
@@ -89,17 +88,15 @@ export class Watched {
     return this.#mark('meter_id = $1', [meterId]);
   }
 
-  /** Customers may have taken over usage that waited for them. */
   customersChanged(customerIds: readonly string[]): Promise<void> {
     return this.#mark('customer_id = any($1::text[])', [arrayText(customerIds)]);
   }
 
-  /** Usage has come, or counts no more. */
-  async touch(usage: Iterable<TouchedUsage>): Promise<void> {
+  async touch({ events }: ChangedUsage): Promise<void> {
     const names = await this.#load();
     if (names.size === 0) return;
     const touched = new Map<string, TouchedUsage>();
-    for (const one of usage) {
+    for (const one of events()) {
       const key = nameKey(one.environment, one.eventName);
       if (names.has(key)) touched.set(`${one.account} ${key}`, one);
     }
@@ -122,11 +119,7 @@ export class Watched {
   async #mark(condition: string, values: readonly unknown[]): Promise<void> {
     if ((await this.#load()).size === 0) return;
     const { query, schema } = this.#session;
-    await query(
-      `update ${schema}.${watched} set marked_at = coalesce(marked_at, now()), causes = causes + 1
-        where ${condition}`,
-      values,
-    );
+    await query(`update ${schema}.${watched} set ${markedAgain} where ${condition}`, values);
   }
 
   async #load(): Promise<ReadonlySet<string>> {

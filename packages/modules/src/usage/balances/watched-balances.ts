@@ -1,6 +1,7 @@
 import { arrayText, type FillSession, type RecordChange } from '@counterfoil/engine/define';
 import { type FeatureRecord, feature } from '../../features/index.ts';
 import { type WalletEvent, wallet } from '../../wallets/index.ts';
+import { type ChangedUsage, markedAgain, type UsageWatcher } from '../watcher.ts';
 import { type PaidUsageEvent, paidUsage } from './paid-usage.ts';
 
 /** The table of customers with prepaid wallets, with marks on those whose balance may have changed. */
@@ -84,7 +85,7 @@ interface Touched {
  * The customers whose balances somebody wants to hear of, as the log says, in the session that fills the tables. Where nobody does, neither
  * usage nor wallets cost anything: which customers these are is kept in memory.
  */
-export class WatchedBalances {
+export class WatchedBalances implements UsageWatcher {
   readonly #session: FillSession;
   /** Null before it is read. */
   #wanted: { readonly customers: Set<string>; readonly environments: Set<number> } | null = null;
@@ -116,8 +117,8 @@ export class WatchedBalances {
     }
   }
 
-  /** Usage of accounts has come, or counts no more: a reason to look at the balances of who used it, and of who pays for that. */
-  async touch(accounts: Iterable<string>): Promise<void> {
+  /** A reason to look at the balances of who used it, and of who pays for that. */
+  async touch({ accounts }: ChangedUsage): Promise<void> {
     if (await this.#isIdle()) return;
     const { query, schema } = this.#session;
     const { rows } = await query<{ id: string }>(
@@ -125,12 +126,11 @@ export class WatchedBalances {
                       where number = any($1::bigint[]) and customer_id is not null)
        select customer_id as id from used
         union select payer_id from ${schema}.paid_usage join used using (customer_id)`,
-      [arrayText([...new Set(accounts)])],
+      [arrayText([...accounts])],
     );
     for (const { id } of rows) this.#touched.customers.add(id);
   }
 
-  /** Customers may have taken over usage that waited for them. */
   async customersChanged(ids: readonly string[]): Promise<void> {
     if (await this.#isIdle()) return;
     for (const id of ids) this.#touched.customers.add(id);
@@ -143,7 +143,7 @@ export class WatchedBalances {
     const wanted = await this.#load();
     const { query, schema } = this.#session;
     await query(
-      `update ${schema}.${watchedBalances} set marked_at = coalesce(marked_at, now()), causes = causes + 1
+      `update ${schema}.${watchedBalances} set ${markedAgain}
         where (wanted or environment = any($1::int[]))
           and id in (select unnest($2::text[])
                       union all select customer_id from ${schema}.watched_wallet
@@ -249,7 +249,7 @@ export class WatchedBalances {
     const { query, schema } = this.#session;
     await query(
       `update ${schema}.${watchedBalances} as own
-          set marked_at = coalesce(marked_at, now()), causes = causes + 1,
+          set ${markedAgain},
               wanted = exists (select from ${schema}.watched_wallet as each
                                 where each.customer_id = own.id and (each.alerts or each.tops_up))
         where id = (select customer_id from ${schema}.watched_wallet where id = $1)`,
@@ -274,7 +274,7 @@ export class WatchedBalances {
     }
     this.#wanted = null;
     await query(
-      `update ${schema}.${watchedBalances} set marked_at = coalesce(marked_at, now()), causes = causes + 1
+      `update ${schema}.${watchedBalances} set ${markedAgain}
         where environment = $1`,
       [environment],
     );

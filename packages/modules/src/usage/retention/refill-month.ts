@@ -1,8 +1,9 @@
 import type { FillSession, MadeBeside } from '@counterfoil/engine/define';
 import { invariant } from '@counterfoil/kernel';
-import { type TouchedUsage, Watched } from '../alerts/watched.ts';
 import { type Month, monthNamed } from '../month.ts';
 import { eventIndexes } from '../table-definitions.ts';
+import { UsageWatchers } from '../usage-watchers.ts';
+import type { TouchedUsage } from '../watcher.ts';
 import { areMeasuresComplete } from './drop-month.ts';
 
 /** The table of a month among those beside, with the numbers of the tables that readers see. */
@@ -81,7 +82,10 @@ export async function refillMonth(
       where month = '${name}'`,
     [graceSeconds],
   );
-  await new Watched(session).touch(taken);
+  const watchers = new UsageWatchers(session);
+  const accounts = new Set(taken.map(({ account }) => account));
+  await watchers.touch({ accounts, events: () => taken });
+  await watchers.balances.mark();
   // Last, because it waits for readers, and holds up those that come meanwhile.
   await query(
     `alter table ${schema}.event attach partition ${schema}.${month.name}

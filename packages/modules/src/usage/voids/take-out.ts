@@ -1,11 +1,11 @@
 import type { FillSession } from '@counterfoil/engine/define';
 import { type Instant, invariant } from '@counterfoil/kernel';
-import type { TouchedUsage } from '../alerts/watched.ts';
 import { monthTextOf } from '../month.ts';
 import { voidReserved } from '../reservations/follow-reservations.ts';
 import type { KeptMonths } from '../retention/kept-months.ts';
 import { hourOf, type RollUps } from '../roll-ups/index.ts';
 import { hashOfId } from '../usage-event.ts';
+import type { TouchedUsage } from '../watcher.ts';
 
 /** A void, as the tables take it. */
 export interface TakenVoid {

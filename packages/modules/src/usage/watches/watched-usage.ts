@@ -1,4 +1,5 @@
 import { arrayText, type FillSession } from '@counterfoil/engine/define';
+import { type ChangedUsage, markedAgain, type UsageWatcher } from '../watcher.ts';
 import type { UsageWatchEvent } from './usage-watch.ts';
 
 /** The table of watches, with marks on those whose usage may have changed. */
@@ -33,7 +34,7 @@ interface WatchChange {
  * The watches of all customers, as the log says, in the session that fills the tables. Where there are none, usage costs nothing; where
  * there are some, one statement for a batch.
  */
-export class WatchedUsage {
+export class WatchedUsage implements UsageWatcher {
   readonly #session: FillSession;
   /** True where there is any; null before that is known. */
   #hasAny: boolean | null = null;
@@ -62,8 +63,7 @@ export class WatchedUsage {
     this.#hasAny = true;
   }
 
-  /** Usage of accounts has come, or counts no more. */
-  async touch(accounts: ReadonlySet<string>): Promise<void> {
+  async touch({ accounts }: ChangedUsage): Promise<void> {
     if (accounts.size === 0 || !(await this.#isNeeded())) return;
     await this.#mark(
       `customer_id in (select customer_id from ${this.#session.schema}.account
@@ -72,18 +72,15 @@ export class WatchedUsage {
     );
   }
 
-  /** Customers may have taken over usage that waited for them. */
   async customersChanged(customerIds: readonly string[]): Promise<void> {
     if (await this.#isNeeded()) await this.#mark('customer_id = any($1::text[])', customerIds);
   }
 
   async #mark(condition: string, values: readonly string[]): Promise<void> {
     const { query, schema } = this.#session;
-    await query(
-      `update ${schema}.${watchedUsage}
-          set marked_at = coalesce(marked_at, now()), causes = causes + 1 where ${condition}`,
-      [arrayText(values)],
-    );
+    await query(`update ${schema}.${watchedUsage} set ${markedAgain} where ${condition}`, [
+      arrayText(values),
+    ]);
   }
 
   async #isNeeded(): Promise<boolean> {

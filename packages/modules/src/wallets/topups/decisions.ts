@@ -1,10 +1,13 @@
 import {
   type DecimalText,
+  decimal,
   derivedId,
   type Instant,
   type InvoiceId,
   invalidOperation,
   invariant,
+  money,
+  moneyText,
   notFound,
   refusal,
   type TransactionId,
@@ -115,6 +118,10 @@ export const endOfOrder = (state: WalletState, transactionId: string): OrderEnd 
 /** The id of the invoice of an order, which follows from it. */
 export const invoiceOfOrder = (transactionId: string): InvoiceId =>
   derivedId('inv', `purchase ${transactionId}`);
+
+/** The price of an order, as money that can be paid (D43); nobody is asked for one that comes to nothing. */
+export const priceOfOrder = ({ amount, currency }: Pick<PendingTopUp, 'amount' | 'currency'>) =>
+  moneyText(money(decimal(amount), currency));
 
 function existing(state: WalletState, id: string): Wallet {
   if (!state) throw notFound('wallet', id);

@@ -1,9 +1,10 @@
 import type { AskingContext } from '@counterfoil/engine/define';
-import { type DecimalText, decimal, Problem, textOf, zero, zeroText } from '@counterfoil/kernel';
+import { Problem } from '@counterfoil/kernel';
 import type { Settled, Settlement } from '../../subscriptions/index.ts';
 import type { InvoiceLine } from '../events.ts';
+import { amountOf, nothingOf, restOf, useKeyOf } from './billed-lines.ts';
 import { invoiceOf } from './invoice-of.ts';
-import { type UnnamedLine, unnamed } from './line-id.ts';
+import type { UnnamedLine } from './line-id.ts';
 
 /** Tells whether a settlement bills usage of a period that still runs. */
 export const isByAmount = ({ reason }: Pick<Settlement, 'reason'>): boolean =>
@@ -40,8 +41,7 @@ export async function billedByAmount(
 }
 
 /**
- * The lines of a settlement, usage less what was billed of it by amount: charge(all) − charge(billed), so that tiers, packages and allowances
- * come out as on one invoice (ADR 47).
+ * The lines of a settlement, usage less what was billed of it by amount.
  *
  * @param bills_all true where it bills all usage of the period: what was billed and counts no more is given back
  */
@@ -51,49 +51,22 @@ export function lessBilled(
   bills_all: boolean,
 ): readonly UnnamedLine[] {
   if (billed.length === 0) return now;
-  const ofLines = Map.groupBy(billed, keyOf);
+  const ofLines = Map.groupBy(billed, useKeyOf);
   const left = now.map((line) => {
-    const before = line.kind === 'usage' ? ofLines.get(keyOf(line)) : undefined;
+    const before = line.kind === 'usage' ? ofLines.get(useKeyOf(line)) : undefined;
     if (!before) return line;
-    ofLines.delete(keyOf(line));
-    return restOf(line, before);
+    ofLines.delete(useKeyOf(line));
+    return lessBefore(line, before);
   });
   if (!bills_all) return left;
-  return [...left, ...[...ofLines.values()].flatMap(given)];
+  const gone = [...ofLines.values()].flatMap((before) =>
+    before.slice(0, 1).map((first) => lessBefore(nothingOf(first), before)),
+  );
+  return [...left, ...gone];
 }
 
-/** Usage that counts no more, as a line of nothing less what was billed. */
-function given(before: readonly InvoiceLine[]): readonly UnnamedLine[] {
-  const [first] = before;
-  if (!first) return [];
-  const nothing = { quantity: zeroText, free_quantity: zeroText, amount: zeroText };
-  return [restOf({ ...unnamed(first), ...nothing }, before)];
-}
-
-const restOf = (line: UnnamedLine, before: readonly InvoiceLine[]): UnnamedLine => ({
+const lessBefore = (line: UnnamedLine, before: readonly InvoiceLine[]): UnnamedLine => ({
   ...line,
-  quantity: less(line.quantity, before, ({ quantity }) => quantity),
-  free_quantity:
-    line.free_quantity === null
-      ? null
-      : less(line.free_quantity, before, ({ free_quantity }) => free_quantity ?? zeroText),
-  amount: less(line.amount, before, ({ amount }) => amount),
-  metadata: {
-    ...line.metadata,
-    billed_before: textOf(before.reduce((sum, { amount }) => sum.plus(decimal(amount)), zero)),
-  },
+  ...restOf([line], before),
+  metadata: { ...line.metadata, billed_before: amountOf(before) },
 });
-
-const less = (
-  all: DecimalText,
-  before: readonly InvoiceLine[],
-  of: (line: InvoiceLine) => DecimalText,
-): DecimalText =>
-  textOf(before.reduce((rest, line) => rest.minus(decimal(of(line))), decimal(all)));
-
-/** The line of the subscription and the time that a line is for. */
-const keyOf = ({
-  subscription_line_item_id,
-  period_start,
-}: Pick<InvoiceLine, 'subscription_line_item_id' | 'period_start'>): string =>
-  [subscription_line_item_id, period_start].join('\n');
