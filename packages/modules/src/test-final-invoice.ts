@@ -100,7 +100,16 @@ export function finalInvoice(given: TestInvoice): readonly [InvoiceEvent, Invoic
   const finalized: InvoiceEvent = {
     type: 'InvoiceFinalized',
     data: {
-      ...{ lines, coupons: [], taxes: [], tax_exemption: null, subtotal, total_discount, total_credits, total_tax },
+      ...{
+        lines,
+        coupons: [],
+        taxes: [],
+        tax_exemption: null,
+        subtotal,
+        total_discount,
+        total_credits,
+        total_tax,
+      },
       total: textOf(total),
       invoice_number: numberOf(given.id ?? 'inv_1'),
       position: null,

@@ -343,9 +343,11 @@ function instantOfStep(event: SubscriptionEvent): Instant | null {
       return event.data.start;
     case 'PeriodClosed':
       return event.data.end;
+    // A renewal that is on again, because an end was taken back, is announced late for its instant.
+    case 'RenewalNoticed':
+      return null;
     case 'TrialEnded':
     case 'SettlementRecorded':
-    case 'RenewalNoticed':
     case 'PhaseBegun':
     case 'AddonBegun':
     case 'AddonEnded':

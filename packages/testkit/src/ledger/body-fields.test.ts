@@ -137,6 +137,7 @@ const cases: readonly Case[] = [
       auto_topup: { amount: '5', threshold: '1' },
       allow_multiple: true,
       priority: 1,
+      config: { allowed_price_types: ['USAGE'] },
     }),
     others: {
       ...commonOthers,
@@ -151,6 +152,7 @@ const cases: readonly Case[] = [
       auto_topup: { amount: '6', threshold: '1' },
       allow_multiple: false,
       priority: 2,
+      config: { allowed_price_types: ['FIXED'] },
       external_customer_id: 'fields',
       customer_id: 'cust_00000000000000000000000000',
     },
