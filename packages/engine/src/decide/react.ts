@@ -9,7 +9,7 @@ import { type WorkReads, workContext } from './work-context.ts';
 interface Circumstances extends WorkReads {
   readonly correlationId: string;
   readonly causationId: string;
-  readonly onWritten?: (position: Position, isNew: boolean) => void;
+  readonly onWritten?: (position: Position) => void;
   readonly loadsUpTo?: () => Position;
 }
 

@@ -150,7 +150,7 @@ export class RequestRunner implements RequestRun, RequestContext {
       },
     );
     this.#progress.replayed ||= outcome.replayed;
-    this.#note(outcome.position, outcome.events.length > 0 && !outcome.replayed);
+    this.#note(outcome.position, outcome.events.length > 0);
     if (outcome.refusal) {
       if (!outcome.replayed) this.#options.refusals?.note(this.principal.tenantId);
       throw outcome.refusal;
@@ -171,7 +171,7 @@ export class RequestRunner implements RequestRun, RequestContext {
       factsOf: (_place: Place, upTo: Position | null) => this.#factsUpTo(upTo),
       correlationId: this.requestId,
       causationId: this.requestId,
-      onWritten: (position: Position, isNew: boolean) => this.#note(position, isNew),
+      onWritten: (position: Position) => this.#note(position, true),
     };
     const first = revision - events.length + 1;
     try {
@@ -347,9 +347,12 @@ export class RequestRunner implements RequestRun, RequestContext {
     };
   }
 
-  #note(position: Position, isNew: boolean): void {
+  /** A write that an earlier request has made, wherever, is the caller's as well: it is told its position again, and waits until reads show it. */
+  #note(position: Position, isWrite: boolean): void {
     const progress = this.#progress;
     if (progress.writtenAt === null || position > progress.writtenAt) progress.writtenAt = position;
-    if (isNew) this.#options.recentWrites.note(this.principal.keyId, position, this.#options.now());
+    if (isWrite) {
+      this.#options.recentWrites.note(this.principal.keyId, position, this.#options.now());
+    }
   }
 }

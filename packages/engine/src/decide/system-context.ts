@@ -46,8 +46,8 @@ export interface Occasion {
 export interface SystemOptions {
   /** Without one, every command is one of its own, and ids are random. */
   readonly occasion?: Occasion;
-  /** Told the position of each write; `isNew` is false for one that an earlier run has made. */
-  readonly onWritten?: (position: Position, isNew: boolean) => void;
+  /** Told the position of each write, of one that an earlier run has made too. */
+  readonly onWritten?: (position: Position) => void;
   /**
    * The position up to which loaded records have everything at least, such as that of the tables from which the work came:
    * then they are read only where this process does not know them. Without it they are as the log has them now.
@@ -112,7 +112,7 @@ export function systemContext(
         expectedRevision: null,
       });
       if (outcome.refusal) throw outcome.refusal;
-      if (outcome.events.length > 0) onWritten?.(outcome.position, !outcome.replayed);
+      if (outcome.events.length > 0) onWritten?.(outcome.position);
       return outcome as Outcome<State, EventOf<Catalogue>>;
     },
 

@@ -150,11 +150,15 @@ const integer = (minimum: number, maximum: number) =>
 
 const offsetMaximum = 1_000_000_000;
 
+/** `limit` and `offset` of a list whose items are dear, so that a page has few of them. */
+export const shortPageShape = <Maximum extends number>(maximum: Maximum) =>
+  ({
+    limit: integer(pageLimits.minimum, maximum).default(Math.min(pageLimits.default, maximum)),
+    offset: integer(0, offsetMaximum).default(0),
+  }) as const;
+
 /** `limit` and `offset`, in a query string or a body. */
-export const pageShape = {
-  limit: integer(pageLimits.minimum, pageLimits.maximum).default(pageLimits.default),
-  offset: integer(0, offsetMaximum).default(0),
-} as const;
+export const pageShape = shortPageShape(pageLimits.maximum);
 
 /** The parameters that every list takes in its query string. */
 export const listShape = {

@@ -14,12 +14,7 @@ import { usageInStretches, usageTables } from '../usage/index.ts';
 import { type CostSource, costsOf, metersOf, type UsageMoment } from './costs.ts';
 import { type Entry, marginsBy, marginsOf, planOf } from './margins.ts';
 import { revenueOf } from './revenue.ts';
-import {
-  type CostAnalytics,
-  type CostAnalyticsQuestion,
-  customersMaximum,
-  daysMaximum,
-} from './schema.ts';
+import { type CostAnalytics, type CostAnalyticsQuestion, daysMaximum } from './schema.ts';
 
 /** Usage as its tables show it by now. */
 const shownUsage = async (context: RequestContext): Promise<UsageMoment> => ({
@@ -111,10 +106,10 @@ async function customersOf(
     const items = found !== null && offset === 0 ? [found] : [];
     return { items, pagination: { limit, offset, total: found === null ? 0 : 1 } };
   }
-  const page = { limit: Math.min(limit, customersMaximum), offset };
+  const page = { limit, offset };
   const inUse = where('status', 'eq', 'published');
   const { items, pagination } = await context.read.list(customerRecords.table, page, inUse);
-  return { items, pagination: { ...pagination, limit } };
+  return { items, pagination };
 }
 
 /** The customer who has the ids that are given; null where nobody has. */

@@ -1,4 +1,4 @@
-import { pageSchema, pageShape, unused } from '@counterfoil/engine/define';
+import { pageSchema, shortPageShape, unused } from '@counterfoil/engine/define';
 import { instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
 
@@ -27,7 +27,7 @@ export const costAnalyticsQuestionSchema = z
     expand: unused,
     include_children: unused,
     property_filters: unused,
-    ...pageShape,
+    ...shortPageShape(customersMaximum),
   })
   .meta({ id: 'CostAnalyticsQuestion' });
 export type CostAnalyticsQuestion = z.output<typeof costAnalyticsQuestionSchema>;

@@ -129,6 +129,10 @@ export const ongoingTypes = ['OngoingAlertStateChanged', 'FeatureAlertStateChang
 export const isOfLook = ({ type, data }: Fact): boolean =>
   ongoingTypes.includes(type) || data.cause === 'ongoing' || data.automatic?.cause === 'ongoing';
 
+/** Tells whether an event says that the service itself had nothing to do to a wallet because of what a request led to elsewhere. */
+export const isIdle = ({ type, metadata }: HistoryEvent): boolean =>
+  type === 'RequestWithoutEffect' && metadata.$causationId !== metadata.$correlationId;
+
 /** The pieces that requests and due work explain: what is told of money that is going to be paid moves none. */
 export const explainedGroups = (history: History): Group[] =>
   groupsOf(history).filter(

@@ -7,6 +7,7 @@ import {
   explainedGroups,
   type Group,
   type History,
+  isIdle,
   isOfLook,
   newIdsIn,
   ongoingTypes,
@@ -52,7 +53,10 @@ export function linearise(
   { isPunctual = false, shares = new Map(), debits = [] }: Circumstances = {},
 ): Oracle {
   const numbers = entryNumbers(history);
-  const groups = explainedGroups(history);
+  // A wallet that a debit of the customer asked, and that had nothing, is a part of that.
+  const groups = explainedGroups(history).filter(
+    ({ events }) => shares.has(events[0]?.revision ?? -1) || !events.every(isIdle),
+  );
   const byRequest = new Map(exchanges.map((exchange) => [exchange.requestId, exchange]));
   const first = byRequest.get(groups[0]?.correlation ?? '');
   assert.ok(first?.command.kind === 'create', 'a history begins with the creation of its wallet');

@@ -115,7 +115,10 @@ async function checkPaging(
   for (const limit of badLimits) await refuse('limit', limit);
   // A list that continues from a place in the log has no offset.
   if (!has('offset')) return;
-  const most = Number(operation.query.limit?.maximum ?? 1_000);
+  const inBody = fields
+    .filter(({ path }) => path.join() === 'limit')
+    .flatMap(({ schemas }) => schemas.flatMap(({ maximum }) => maximum ?? []));
+  const most = Number(operation.query.limit?.maximum ?? Math.min(1_000, ...inBody.map(Number)));
   if (most < 1_000) await refuse('limit', String(most + 1));
   const good = [...goodLimits, String(most)];
   for (const limit of part === 'query' ? good : [...good, 1, most]) {
