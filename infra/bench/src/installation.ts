@@ -29,6 +29,8 @@ export async function withFreshInstallation<Result>(
   const interrupt = (): void => void end().finally(() => process.exit(1));
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
   try {
+    // A process that is still starting would be measured with the others.
+    await installation.whole;
     return await work(installation.demo, folder, installation.apiUrls);
   } finally {
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);

@@ -40,6 +40,8 @@ export interface Installation {
   readonly demo: Demo;
   /** The addresses of all processes of the api, that of the demo first. */
   readonly apiUrls: readonly string[];
+  /** Resolves when the processes run, too, that nobody who asks the api waits for. */
+  readonly whole: Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -96,8 +98,11 @@ export async function startInstallation(
       return application.ready;
     };
     const [, , api] = await Promise.all([start('projector'), start('webhooks'), start('api')]);
-    // Nobody waits for it.
-    start('exporter').catch(() => undefined);
+    // Who uses the service does not wait for it.
+    const whole = start('exporter').then(
+      () => undefined,
+      () => undefined,
+    );
     const apiUrls = [`http://${settings.HOST}:${Number(api.readyLine.port)}`];
     for (let number = 2; number <= apiProcesses; number += 1) {
       // A port that stays the same when the process is started again.
@@ -112,7 +117,7 @@ export async function startInstallation(
     });
     await untilAnswered(demo);
     writeFileSync(demoFile(folder.path), `${JSON.stringify(demo, null, 2)}\n`, { mode: 0o600 });
-    return { demo, apiUrls, stop };
+    return { demo, apiUrls, whole, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -86,6 +86,9 @@ async function associationsOf(
     'in',
     owners.map(([, id]) => id),
   );
+  // Whether there is any is asked of an index alone.
+  const [any] = await read.ids(taxAssociationRecords.table, filters, 1);
+  if (any === undefined) return [];
   const found: Association[] = [];
   for (let total = 1; found.length < total; ) {
     const page = { limit: pageSize, offset: found.length };

@@ -21,14 +21,15 @@ export interface Watching {
 /** The same, as the tables of usage have it: they are filled together with the marks. */
 export const watchingOfTables: Watching = {
   isWanted: async ({ facts }) => {
-    const customers = await facts.query(usageTables, (from) =>
-      from.selectFrom('watched_balance').select('id').where('wanted', '=', true).limit(1),
+    const found = await facts.query(usageTables, (from) =>
+      from
+        .selectFrom('watched_balance')
+        .select('id')
+        .where('wanted', '=', true)
+        .unionAll(from.selectFrom('alerting_feature').select('feature_id as id'))
+        .limit(1),
     );
-    if (customers.length > 0) return true;
-    const features = await facts.query(usageTables, (from) =>
-      from.selectFrom('alerting_feature').select('feature_id').limit(1),
-    );
-    return features.length > 0;
+    return found.length > 0;
   },
   isWatched: async ({ facts }, customerId) => {
     const found = await facts.query(usageTables, (from) =>
