@@ -2,23 +2,12 @@ import { MemoryStore } from '@counterfoil/testkit';
 import fc from 'fast-check';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { z } from 'zod';
-import { type FactTables, intake } from '../define/intake.ts';
 import { sampleEvent } from '../log/sample-events.ts';
 import type { EventStore, Position } from '../log/types.ts';
 import { BlankStretches } from './blank-stretches.ts';
+import { readings as tables } from './test-readings.ts';
 
 const test = suite('blank stretches');
-
-const tables: FactTables = {
-  name: 'readings',
-  version: 1,
-  intake: intake({ name: 'readings', eventType: 'ReadingsRecorded', fact: z.unknown() }),
-  records: [],
-  create: () => [],
-  filler: () => ({ take: async () => undefined, forget: () => undefined }),
-  compared: {},
-};
 
 /** A log that counts how often it is read, and grows. */
 function countedLog() {

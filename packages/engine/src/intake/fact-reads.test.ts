@@ -2,24 +2,13 @@ import { Problem } from '@counterfoil/kernel';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { z } from 'zod';
-import { type FactTables, intake } from '../define/intake.ts';
 import { sampleEvent } from '../log/sample-events.ts';
 import { PositionClock } from '../projection/projected-position.ts';
 import { BlankStretches } from './blank-stretches.ts';
 import { factReads, RecentFacts } from './fact-reads.ts';
+import { readings as tables } from './test-readings.ts';
 
 const test = suite('reads of facts');
-
-const tables: FactTables = {
-  name: 'readings',
-  version: 1,
-  intake: intake({ name: 'readings', eventType: 'ReadingsRecorded', fact: z.unknown() }),
-  records: [],
-  create: () => [],
-  filler: () => ({ take: async () => undefined, forget: () => undefined }),
-  compared: {},
-};
 
 /** A log with events of some categories, and the reads of tables that have come to a position. */
 async function readsOf(

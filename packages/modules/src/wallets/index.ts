@@ -13,6 +13,7 @@ import { type OrderedAtOnce, topUpRoute, walletRoutes } from './routes.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
+export { activeWallets } from './active-wallets.ts';
 export {
   statementQuerySchema,
   type WalletStatement,

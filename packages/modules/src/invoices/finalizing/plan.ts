@@ -1,14 +1,11 @@
-import { type AskingContext, where } from '@counterfoil/engine/define';
+import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, WalletId } from '@counterfoil/kernel';
 import { type SettingValue, settingOf } from '../../settings/index.ts';
-import { inWalletOrder, wallet, walletTable } from '../../wallets/index.ts';
+import { activeWallets, inWalletOrder } from '../../wallets/index.ts';
 import { payableBy } from '../amounts.ts';
 import type { FinalizationPlan, InvoiceFigures } from '../events.ts';
 import type { Invoice } from '../invoice.ts';
 import { numberPrefix } from '../sequence.ts';
-
-/** Wallets of one customer and currency that an invoice looks at; what is in others is left. */
-const walletsMaximum = 50;
 
 /** Decides about the rest of a finalisation, before any of it is done (ADR 44). */
 export async function planOf(
@@ -41,16 +38,9 @@ async function payingWallets(
   // Nobody buys credits with credits.
   if (cause.kind === 'purchase') return [];
   if (payableBy(lines, { price_types: ['ALL'], covers_tax }) === '0') return [];
-  const usable = [
-    ...where('customer_id', 'eq', customer_id),
-    ...where('currency', 'eq', currency),
-    ...where('wallet_type', 'eq', 'PRE_PAID'),
-    ...where('wallet_status', 'eq', 'active'),
-  ];
-  const ids = await context.read.ids(walletTable, usable, walletsMaximum);
-  const states = await Promise.all(ids.map((id) => context.load(wallet, id)));
-  return states
-    .flatMap((state) => state ?? [])
+  const wallet_type = 'PRE_PAID';
+  const wallets = await activeWallets(context, { customer_id, currency, wallet_type });
+  return wallets
     .filter(({ config, credit_balance }) => {
       const price_types = config.allowed_price_types;
       return payableBy(lines, { price_types, covers_tax }) !== '0' && credit_balance !== '0';

@@ -13,7 +13,7 @@ import {
 } from '@counterfoil/kernel';
 import { amountsOf, type Invoice, invoice } from '../../invoices/index.ts';
 import { settingOf } from '../../settings/index.ts';
-import { type Wallet, wallet, walletTable } from '../../wallets/index.ts';
+import { activeWallets, type Wallet } from '../../wallets/index.ts';
 import { type AskedProvider, isProvided } from '../decisions.ts';
 import { attemptUnderWay, type Payment, payment } from '../payment.ts';
 import { paymentTable } from '../projection.ts';
@@ -154,9 +154,6 @@ const askedOf = (
     ? { name: provider.name, attemptId: derivedId('attempt', payment_id) }
     : null;
 
-/** POST_PAID wallets of one customer and currency that a round looks at. */
-const walletsRead = 50;
-
 /** Money that the customer's wallets would leave of an invoice, were it collected now. */
 export async function restAfterWallets(
   context: Pick<RequestContext, 'read' | 'load' | 'now'>,
@@ -168,20 +165,11 @@ export async function restAfterWallets(
 }
 
 /** The customer's wallets that may pay for an invoice, as the log has them. */
-async function walletsOf(
+const walletsOf = (
   context: Pick<RequestContext, 'read' | 'load'>,
   { customer_id, currency }: Invoice,
-): Promise<readonly Wallet[]> {
-  const usable = [
-    ...where('customer_id', 'eq', customer_id),
-    ...where('currency', 'eq', currency),
-    ...where('wallet_type', 'eq', 'POST_PAID'),
-    ...where('wallet_status', 'eq', 'active'),
-  ];
-  const ids = await context.read.ids(walletTable, usable, walletsRead);
-  const states = await Promise.all(ids.map((id) => context.load(wallet, id)));
-  return states.flatMap((state) => state ?? []);
-}
+): Promise<readonly Wallet[]> =>
+  activeWallets(context, { customer_id, currency, wallet_type: 'POST_PAID' });
 
 /** The days after which what is owed is tried again; none for an invoice that is not charged automatically. */
 async function scheduleOf(
