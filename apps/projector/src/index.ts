@@ -280,7 +280,7 @@ function actByItself(
     projector.status().tables.find(({ name, status, behind: isBehind }) => {
       return name === table && status !== 'building' && isBehind;
     })?.position ?? null;
-  const limits = { checkoutTimeoutMs: readWaitMilliseconds };
+  const limits = { checkoutTimeoutMs: readWaitMilliseconds, sharesReads: true };
   const readers = started.add(createReaders({ url: database, log, behindAt, ...limits }), close);
   const tracker = started.add(trackFillings(database, log), close);
   const { pool, prepared } = readers;

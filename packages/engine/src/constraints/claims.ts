@@ -93,13 +93,13 @@ export class ReservationClaims {
     let found: Finding = { kind: 'wait' };
     for (let attempt = 0; attempt < triesMaximum; attempt += 1) {
       const replaceable = found.kind === 'replaceable' ? found : null;
-      const { state } = await writer.run(
-        bareCommand(cause, ({ holder }) =>
-          holder === null || holder.claimId === replaceable?.claimId
-            ? [claimedEvent(claimId, value, owner)]
-            : [],
-        ),
+      const claim = bareCommand<ReservationState>(cause, ({ holder }) =>
+        holder === null || holder.claimId === replaceable?.claimId
+          ? [claimedEvent(claimId, value, owner)]
+          : [],
       );
+      // Most values were never claimed before.
+      const { state } = await writer.run({ ...claim, isProbablyFirst: true });
       if (state.holder === null) throw new BrokenInvariant(`${place.name} lost a claim`);
       if (state.holder.claimId === claimId) return replaceable?.isOwn ? 'replaced_own' : 'claimed';
       found = await this.#lookInto(owner, value, state.holder, cause);

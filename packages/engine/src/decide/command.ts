@@ -29,6 +29,11 @@ export interface Command<State> {
   readonly remembersEffectsOnly?: boolean;
   /** Revision that the stream must have; null when any will do. */
   readonly expectedRevision: number | null;
+  /**
+   * True where the stream most likely has no event yet: one that nothing is known of is then not read but taken to be empty, and the append
+   * fails if it is not.
+   */
+  readonly isProbablyFirst?: boolean;
   /** True while its request may still be carried out elsewhere: `run` may then reject with `OwnedElsewhere`. */
   readonly mayGoElsewhere?: boolean;
 }

@@ -65,12 +65,58 @@ test('while the clock is in doubt nothing is decided; what waits fails together 
   assert.is((await writer().current()).state.coins, 6);
 });
 
+test('a stream that is probably new is not read, and is known whole from then on', async () => {
+  const { store, writer } = start();
+  const reads: string[] = [];
+  const read = store.readStream.bind(store);
+  store.readStream = (stream, range) => {
+    reads.push(stream);
+    return read(stream, range);
+  };
+  await writer().run({ ...command(fill(1)), isProbablyFirst: true });
+  await writer().run(command(fill(2)));
+  assert.equal(reads, []);
+  assert.is((await writer().current()).state.coins, 3);
+  assertChains(store);
+});
+
+test('what was taken to be new and is not is decided on what it has, and nobody is said to contend for it', async () => {
+  const first = start();
+  await first.writer().run(command(fill(5)));
+  const lost: string[] = [];
+  let conflicts = 0;
+  const second = startOn(first.store, undefined, {
+    ownership: { ownerElsewhere: () => null, lost: (name) => lost.push(name) },
+    onConflict: () => {
+      conflicts += 1;
+    },
+  });
+  const { state } = await second.writer().run({ ...command(fill(1)), isProbablyFirst: true });
+  assert.is(state.coins, 6);
+  const refused = outcomeOf(second.writer().run({ ...command(fill(-9)), isProbablyFirst: true }));
+  assert.is(await refused, 'invalid_operation');
+  assert.equal([lost, conflicts], [[], 0]);
+  assertChains(first.store);
+});
+
+test('a refusal of a stream that was taken to be new is as good as what it has', async () => {
+  const first = start();
+  await first.writer().run(command(fill(5)));
+  const second = start(first.store);
+  const { state } = await second.writer().run({ ...command(fill(-4)), isProbablyFirst: true });
+  assert.is(state.coins, 1);
+});
+
 test('two processes on one stream lose nothing and decide on what the other wrote', async () => {
   const first = start();
   const second = start(first.store);
   const outcomes = await Promise.all(
     Array.from({ length: 40 }, (_, index) =>
-      outcomeOf((index % 2 ? first : second).writer().run(command(fill(1)))),
+      outcomeOf(
+        (index % 2 ? first : second)
+          .writer()
+          .run({ ...command(fill(1)), isProbablyFirst: index % 3 === 0 }),
+      ),
     ),
   );
   const coins = outcomes.map((outcome) =>

@@ -135,7 +135,7 @@ export class StreamWriter<State> implements Writer<State> {
     let waiting = commands.filter((command) => !this.#isGivenUp(command, 0));
     let reason: unknown = null;
     try {
-      if (this.#stream.isBehind) await this.#stream.catchUp();
+      if (this.#stream.isBehind && !this.#isProbablyEmpty(waiting)) await this.#stream.catchUp();
       for (let round = 0; waiting.length > 0; ) {
         const doubt = this.#environment.doubtOfTime?.();
         if (doubt) await doubt;
@@ -155,6 +155,10 @@ export class StreamWriter<State> implements Writer<State> {
       reason = error;
     }
     for (const command of waiting) this.#fail(command, reason);
+  }
+
+  #isProbablyEmpty(commands: readonly QueuedCommand<State>[]): boolean {
+    return this.#stream.isUnknown && commands.every(({ isProbablyFirst }) => isProbablyFirst);
   }
 
   /**
@@ -203,6 +207,7 @@ export class StreamWriter<State> implements Writer<State> {
     // Before it is sent: the log may bring the events while the answer is still on its way.
     for (const [command, decided] of appendedIn(batch)) this.#expect(command, decided);
     const { name } = this.#stream.place;
+    const isGuessed = this.#stream.isUnknown;
     this.#stream.send(batch.after, batch.events);
     try {
       const { position } = await this.#environment.store.append(name, batch.events, revision);
@@ -218,12 +223,15 @@ export class StreamWriter<State> implements Writer<State> {
         for (const [command] of appendedIn(batch)) this.#fail(command, appendFailure(name, error));
         return false;
       }
-      if (failure === 'conflict') {
+      const isConflict = failure === 'conflict';
+      if (!isConflict && failure !== 'unknown_outcome') throw appendFailure(name, error);
+      // Where the stream was only taken to be empty nobody else need be at work on it.
+      if (isConflict && !isGuessed) {
         this.#environment.onConflict?.();
         this.#environment.ownership?.lost(name);
-      } else if (failure !== 'unknown_outcome') throw appendFailure(name, error);
+      }
       // The log may have brought what another process wrote while the append was under way.
-      const isNews = failure === 'conflict' && this.#stream.now.head.revision > revision;
+      const isNews = isConflict && this.#stream.now.head.revision > revision;
       if (!isNews) await this.#stream.recover();
       return false;
     }

@@ -6,6 +6,7 @@ import { createOrderCheck, followLog } from './follow.ts';
 import { incomingEvent } from './incoming-event.ts';
 import { atEvent, positionOf } from './position.ts';
 import type { ReadMessage } from './read-message.ts';
+import { shared } from './shared.ts';
 import { parseStreamName } from './stream-name.ts';
 import {
   type EventStore,
@@ -46,10 +47,10 @@ export function createReader(
   options: ReaderOptions,
 ): Pick<EventStore, 'readStream' | 'readLast' | 'readLog' | 'follow' | 'head'> {
   const { client, closing } = options;
-  const head = async (): Promise<Position> => {
+  const head = shared(async (): Promise<Position> => {
     const positions = await lastBatch(positionsOfCall(options));
     return positions[0] ?? 0n;
-  };
+  });
   return {
     head,
     readStream: (stream, { from = 0, maximum = Number.MAX_SAFE_INTEGER } = {}) => {

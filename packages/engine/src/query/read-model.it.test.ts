@@ -59,6 +59,27 @@ test('whoever waits for a position sees what was written there', async () => {
   await model.close();
 });
 
+test('of those who ask at once each is told of what they asked for, in their own place', async () => {
+  const { store, pen } = await world.log();
+  const database = await world.database();
+  const model = createReadModel({ url: database, log: silentLog, sharesReads: true });
+  await withProjector({ store, database, tables: [counters] }, async (projector) => {
+    await pen.write('c1', [opened('one')]);
+    await untilLive(projector, await pen.write('c2', [opened('two')]));
+    const nameOf = async (id: string, place = caller) =>
+      (await model.reader(place).find(counters, id))?.resource.name ?? null;
+    const stranger = { ...caller, environmentId: 'env_other' as EnvironmentId };
+    const asked = Array.from({ length: 5 }, () => [
+      nameOf('c1'),
+      nameOf('c2'),
+      nameOf('c1', stranger),
+    ]);
+    const told = await Promise.all(asked.flat());
+    assert.equal(told, Array.from({ length: 5 }, () => ['one', 'two', null]).flat());
+  });
+  await model.close();
+});
+
 test('the position is kept up to date over lost sessions', async () => {
   const { store, pen } = await world.log();
   const database = await world.database();

@@ -17,6 +17,8 @@ interface ReadModelOptions {
   readonly statementTimeoutMs?: number;
   /** Milliseconds that a read may wait for a free session. Default 2 seconds. */
   readonly checkoutTimeoutMs?: number;
+  /** See `PoolOptions`. */
+  readonly sharesReads?: boolean;
   /** See `ReaderContext`. */
   readonly farOffset?: number;
 }
@@ -51,6 +53,7 @@ export function createReaders(
     log: options.log,
     statementTimeoutMs: options.statementTimeoutMs ?? 10_000,
     checkoutTimeoutMs: options.checkoutTimeoutMs ?? 2_000,
+    sharesReads: options.sharesReads ?? false,
   };
   const pool = new ScopedPool({ ...shared, connections: options.connections ?? 10 });
   const prepared = new ScopedPool({

@@ -6,6 +6,7 @@ import type { Place } from '../define/context.ts';
 import type { Log } from '../operations/log.ts';
 import { readerRole, scopeSettings } from '../projection/table-shape.ts';
 import { SessionShare } from './session-share.ts';
+import { SharedReads } from './shared-reads.ts';
 
 export interface PoolOptions {
   readonly url: string;
@@ -21,6 +22,8 @@ export interface PoolOptions {
    * part of a partitioned table, because it takes a plan for all parts to be dearer: planning is then most of the work.
    */
   readonly plansOnce?: boolean;
+  /** True where work asks the same of many records at once, such as how far a table is: then one answer serves all who wait for it. */
+  readonly sharesReads?: boolean;
 }
 
 /**
@@ -41,11 +44,13 @@ const readGraceMs = 2_000;
 export class ScopedPool {
   readonly #pool: Pool;
   readonly #share: SessionShare;
+  readonly #shared: SharedReads<QueryResult<unknown>> | null;
   readonly #log: Log;
   readonly #places = new WeakMap<PoolClient, Place>();
 
   constructor(options: PoolOptions) {
     this.#log = options.log;
+    this.#shared = options.sharesReads ? new SharedReads() : null;
     this.#share = new SessionShare({
       perTenant: Math.ceil(options.connections / 2),
       waitMs: options.checkoutTimeoutMs,
@@ -73,7 +78,9 @@ export class ScopedPool {
    * cannot answer now, too_many_requests when other reads of the tenant take their time.
    */
   query<Row>(place: Place, statement: QueryConfig): Promise<QueryResult<Row>> {
-    return this.#share.run(place.tenantId, () => this.#read(place, statement));
+    const read = () => this.#share.run(place.tenantId, () => this.#read<Row>(place, statement));
+    if (!this.#shared) return read();
+    return this.#shared.run(questionOf(place, statement), read) as Promise<QueryResult<Row>>;
   }
 
   async #read<Row>(place: Place, statement: QueryConfig): Promise<QueryResult<Row>> {
@@ -122,6 +129,12 @@ export class ScopedPool {
     await this.#pool.end();
   }
 }
+
+/** The same text for the same statement with the same values in the same place, and for nothing else. */
+const questionOf = ({ tenantId, environmentId }: Place, { text, values }: QueryConfig): string =>
+  JSON.stringify([tenantId, environmentId, text, values ?? []], (_name, value: unknown) =>
+    typeof value === 'bigint' ? { bigint: String(value) } : value,
+  );
 
 const notReady = (): Problem =>
   new Problem('service_unavailable', 'The read models are not ready yet. Retry shortly.', {

@@ -4,6 +4,7 @@ import { readFailure } from '../decide/problems.ts';
 import { eventAt } from '../log/event-at.ts';
 import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
+import { shared } from '../log/shared.ts';
 import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
 import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
@@ -29,6 +30,8 @@ export interface StreamSource {
 interface Sent<State> {
   readonly after: StreamState<State>;
   readonly events: readonly NewEvent[];
+  /** The telling of the log that was going on before it was sent. */
+  readonly stretch: number;
 }
 
 /** No stream has a later event. */
@@ -108,6 +111,11 @@ export class CachedStream<State> {
     return this.#isBehind || this.#heard > this.#now.head.revision;
   }
 
+  /** True while nothing is known of it: it was not read, and the log has told of no event. */
+  get isUnknown(): boolean {
+    return this.#isNew && this.#heard < 0 && this.#now.head.revision < 0;
+  }
+
   /**
    * True when the newest state is known to have everything up to a position: it was read after the process began to
    * be told of the log, which has been told up to there since.
@@ -146,7 +154,7 @@ export class CachedStream<State> {
 
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
   send(after: StreamState<State>, events: readonly NewEvent[]): void {
-    this.#sent = { after, events };
+    this.#sent = { after, events, stretch: this.#log.stretch };
   }
 
   /** An event of this stream that the log brought, to a follower that passes on all of them in order. */
@@ -183,9 +191,11 @@ export class CachedStream<State> {
    * them before the answer to the append came.
    */
   moveTo(after: StreamState<State>, events: readonly NewEvent[]): void {
+    const sentIn = this.#sent?.stretch ?? this.#readIn;
     this.#sent = null;
     if (after.head.revision <= this.#now.head.revision) return;
     const first = after.head.revision - events.length + 1;
+    if (this.#isNew && first === 0) this.#begin(sentIn);
     for (const [index, event] of events.entries()) {
       this.#requests.note(event.metadata.request, first + index);
       this.#charactersSince += ChainedEvent.textsOf(event)?.data.length ?? 0;
@@ -193,6 +203,13 @@ export class CachedStream<State> {
     this.#now = after;
     this.#stations.leave(after);
     this.#keep();
+  }
+
+  /** Knows a stream from its first event on: the log had none before, or it would not have taken it. */
+  #begin(stretch: number): void {
+    this.#isNew = false;
+    this.#isBehind = false;
+    this.#readIn = stretch;
   }
 
   /** Reads the tail after an append that failed; until then nothing is to be trusted. */
@@ -375,29 +392,4 @@ export class CachedStream<State> {
     await snapshots?.remove(name);
     return null;
   }
-}
-
-/**
- * Lets callers share a read without ever giving one of them an answer that is older than its
- * question: a caller that comes while a read is under way gets the next one, because the first may
- * already have passed an event that this caller must see. All that wait for the next share it.
- */
-function shared(read: () => Promise<void>): () => Promise<void> {
-  let current: Promise<void> | null = null;
-  let next: Promise<void> | null = null;
-  return function ask(): Promise<void> {
-    if (current) {
-      next ??= current
-        .catch(() => undefined)
-        .then(() => {
-          next = null;
-          return ask();
-        });
-      return next;
-    }
-    current = read().finally(() => {
-      current = null;
-    });
-    return current;
-  };
 }
