@@ -71,6 +71,12 @@ export interface Collection extends RecordStamps {
 /** Null before anything was to be collected. */
 export type CollectionState = Collection | null;
 
+/** The rounds that count for the schedule, once one more has begun. */
+export const scheduledAfter = (
+  state: Pick<Collection, 'scheduled'> | null,
+  cause: CollectionEventData<'RoundDue'>['cause'],
+): number => (state?.scheduled ?? 0) + (cause === 'request' ? 0 : 1);
+
 function evolve(state: CollectionState, event: Stamped<CollectionEvent>): CollectionState {
   const { stamp } = event;
   const blank = { round: 0, scheduled: 0, isOpen: false, waiting: null, next_at: null };
@@ -79,7 +85,7 @@ function evolve(state: CollectionState, event: Stamped<CollectionEvent>): Collec
   switch (event.type) {
     case 'RoundDue': {
       const { round, cause } = event.data;
-      const scheduled = stamped.scheduled + (cause === 'request' ? 0 : 1);
+      const scheduled = scheduledAfter(stamped, cause);
       return { ...stamped, round, scheduled, isOpen: true, waiting: null, next_at: null };
     }
     case 'RoundPlanned':

@@ -6,20 +6,22 @@ import {
   nearestInstant,
   type PaymentId,
 } from '@counterfoil/kernel';
-import type {
-  CollectionEvent,
-  CollectionEventData,
-  CollectionState,
-  PlannedPayment,
+import {
+  type Collection,
+  type CollectionEvent,
+  type CollectionEventData,
+  type CollectionState,
+  type PlannedPayment,
+  scheduledAfter,
 } from './collection.ts';
 
 type CollectionDecision = Decision<CollectionState, CollectionEvent>;
 
 /** Begins a round, unless one is under way. What was scheduled is done by it. */
 export const beginRound =
-  (cause: CollectionEventData<'RoundDue'>['cause']): CollectionDecision =>
+  (cause: RoundCause): CollectionDecision =>
   (state) =>
-    state?.isOpen ? [] : [{ type: 'RoundDue', data: { round: (state?.round ?? 0) + 1, cause } }];
+    state?.isOpen ? [] : [{ type: 'RoundDue', data: { round: nextRound(state), cause } }];
 
 /** Begins the round whose instant has come. Nothing is due, no event. */
 export const beginDueRound: CollectionDecision = (state, at) =>
@@ -34,10 +36,42 @@ export const planRound =
   (state, at) => {
     const { isOpen, round, waiting } = existing(state, 'collection');
     if (!isOpen || round !== plan.round || waiting !== null) return [];
-    const planned: CollectionEvent = { type: 'RoundPlanned', data: plan };
-    if (plan.payments.length > 0) return [planned];
-    return [planned, roundEnded(state, schedule, true, at)];
+    return plannedRound(existing(state, 'collection'), plan, schedule, at);
   };
+
+/**
+ * Begins a round whose plan is known already, with the next number, and records the plan with it. Nothing where one is under way, or where one
+ * has begun since it was planned.
+ */
+export const beginPlannedRound =
+  (
+    cause: RoundCause,
+    plan: CollectionEventData<'RoundPlanned'>,
+    schedule: RetrySchedule,
+  ): CollectionDecision =>
+  (state, at) => {
+    if (plan.round !== nextRound(state)) return [];
+    const begun = beginRound(cause)(state, at);
+    if (begun.length === 0) return [];
+    const scheduled = scheduledAfter(state, cause);
+    return [...begun, ...plannedRound({ round: plan.round, scheduled }, plan, schedule, at)];
+  };
+
+/** The number of the round that would begin next. */
+export const nextRound = (state: CollectionState): number => (state?.round ?? 0) + 1;
+
+type RoundCause = CollectionEventData<'RoundDue'>['cause'];
+type OpenRound = Pick<Collection, 'round' | 'scheduled'>;
+
+function plannedRound(
+  open: OpenRound,
+  plan: CollectionEventData<'RoundPlanned'>,
+  schedule: RetrySchedule,
+  at: Instant,
+): readonly CollectionEvent[] {
+  const planned: CollectionEvent = { type: 'RoundPlanned', data: plan };
+  return plan.payments.length > 0 ? [planned] : [planned, roundEnded(open, schedule, true, at)];
+}
 
 /**
  * Notes the end of a payment, and that of the round with its last one. Then what is still owed is tried again after some
@@ -54,19 +88,18 @@ export const endPayment =
     if (!isWaiting(waiting, data.payment_id)) return [];
     const ended: CollectionEvent = { type: 'PaymentEnded', data: { round, ...data } };
     if ((waiting ?? []).length > 1) return [ended];
-    return [ended, roundEnded(state, schedule, isOwed, at)];
+    return [ended, roundEnded(existing(state, 'collection'), schedule, isOwed, at)];
   };
 
 const isWaiting = (waiting: readonly PlannedPayment[] | null, id: PaymentId): boolean =>
   (waiting ?? []).some(({ payment_id }) => payment_id === id);
 
 function roundEnded(
-  state: CollectionState,
+  { round, scheduled }: OpenRound,
   schedule: RetrySchedule,
   isOwed: boolean,
   at: Instant,
 ): CollectionEvent {
-  const { round, scheduled } = existing(state, 'collection');
   const days = isOwed ? schedule[Math.max(scheduled, 1) - 1] : undefined;
   const next_at = days === undefined ? null : daysAfter(at, days);
   return { type: 'RoundEnded', data: { round, next_at } };

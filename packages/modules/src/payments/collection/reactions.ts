@@ -19,10 +19,16 @@ import { attemptUnderWay, type Payment, payment } from '../payment.ts';
 import { paymentTable } from '../projection.ts';
 import { cancelUnderWay } from '../provided-decisions.ts';
 import type { PaymentProvider } from '../provider.ts';
-import { type CollectionState, collection, type PlannedPayment } from './collection.ts';
 import {
-  beginRound,
+  type CollectionEventData,
+  type CollectionState,
+  collection,
+  type PlannedPayment,
+} from './collection.ts';
+import {
+  beginPlannedRound,
   endPayment,
+  nextRound,
   planRound,
   type RetrySchedule,
   stopCollection,
@@ -43,7 +49,13 @@ export function collectedInvoices(provider: PaymentProvider | null) {
       InvoiceFinalized: async ({ aggregate_id: id }, context) => {
         const state = existing(await context.load(invoice, id), 'invoice');
         if (state.collection_method !== 'charge_automatically' || !isOwed(state)) return;
-        await context.execute(collection, id, beginRound('finalization'));
+        await context.execute(collection, id, {
+          prepare: async () => {
+            const round = nextRound(await context.load(collection, id));
+            const { plan, schedule } = await planOf(context, provider, state, round);
+            return beginPlannedRound('finalization', plan, schedule);
+          },
+        });
       },
       PaymentSettled: stop,
       InvoiceAdjusted: stop,
@@ -86,14 +98,8 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
         // Of a round that is planned nobody is asked again, however often the log is read.
         if (!isUnplanned(await context.load(collection, id), round)) return;
         const state = existing(await context.load(invoice, id), 'invoice');
-        const payments = isOwed(state) ? await paymentsOf(context, provider, state, round) : [];
-        const schedule = isOwed(state) ? await scheduleOf(context, state) : [];
-        const { customer_id } = state;
-        await context.execute(
-          collection,
-          id,
-          planRound({ round, customer_id, payments: [...payments] }, schedule),
-        );
+        const { plan, schedule } = await planOf(context, provider, state, round);
+        await context.execute(collection, id, planRound(plan, schedule));
       },
       RoundPlanned: async ({ aggregate_id: id, data: { round, payments } }, context) => {
         const state = existing(await context.load(invoice, id), 'invoice');
@@ -104,6 +110,22 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
       },
     },
   });
+
+/** What a round is going to try, and when it is tried again where that is not enough. */
+async function planOf(
+  context: ReactionContext,
+  provider: PaymentProvider | null,
+  state: Invoice,
+  round: number,
+): Promise<{
+  readonly plan: CollectionEventData<'RoundPlanned'>;
+  readonly schedule: RetrySchedule;
+}> {
+  const payments = isOwed(state) ? await paymentsOf(context, provider, state, round) : [];
+  const schedule = isOwed(state) ? await scheduleOf(context, state) : [];
+  const { customer_id } = state;
+  return { plan: { round, customer_id, payments: [...payments] }, schedule };
+}
 
 function isUnplanned(state: CollectionState, round: number): boolean {
   if (!state?.isOpen) return false;
