@@ -34,6 +34,17 @@ export interface Measured {
   readonly usageIn: typeof usageInStretches;
 }
 
+/** Reads usage that is asked for again only once: an allowance mostly starts over with the span that is billed. */
+export function readOnce(usageIn: typeof usageInStretches): typeof usageInStretches {
+  const known = new Map<string, ReturnType<typeof usageInStretches>>();
+  return (context, question) => {
+    const text = JSON.stringify(question);
+    const usage = known.get(text) ?? usageIn(context, question);
+    known.set(text, usage);
+    return usage;
+  };
+}
+
 const aggregationOf = ({ meter }: Measured): Aggregation => meter.aggregation as Aggregation;
 
 /** The groups of usage in a span, each with its buckets where they are asked for. */

@@ -24,7 +24,7 @@ import { unbilledPauses } from '../pauses/pause.ts';
 import type { Subscription } from '../subscription.ts';
 import { currentPeriod } from '../time/steps.ts';
 import type { BilledUsage } from './bills.ts';
-import { type Measured, plainUsage, usageUnder } from './measure.ts';
+import { type Measured, plainUsage, readOnce, usageUnder } from './measure.ts';
 import { stretchesOf } from './stretches.ts';
 
 /** The subscription whose usage is rated. */
@@ -78,7 +78,7 @@ export async function ratedUsage(
     stretchesIn: (asked) => stretchesOf(users, pauses, asked),
     zone: state.timezone,
     position,
-    usageIn,
+    usageIn: readOnce(usageIn),
   };
   const request = {
     kind: 'usage' as const,
