@@ -57,6 +57,22 @@ test('a repetition is answered although another process wrote it and it could no
   assert.is(again.replayed, true);
 });
 
+test('a record under an id that the request has just made up is not looked for before it is written', async () => {
+  const store = new MemoryStore();
+  const reads: string[] = [];
+  const read = store.readStream.bind(store);
+  store.readStream = (stream, range) => {
+    reads.push(stream);
+    return read(stream, range);
+  };
+  const request = requestsTo(store, { idempotencyKey: null })();
+  const id = request.newId('wallet');
+  await request.execute(jar, id, fill(1) as never);
+  const { state } = await request.execute(jar, id, fill(2) as never);
+  assert.is(state.coins, 3);
+  assert.equal(reads, []);
+});
+
 test('If-Match binds the record that a request writes first, and no other', async () => {
   const store = new MemoryStore();
   const options = requestsTo(store);

@@ -74,6 +74,7 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly #options: RunOptions;
   readonly #request: BeginRequest;
   #idsGiven = 0;
+  readonly #freshIds = new Set<string>();
   #ifMatch: number | null;
   readonly #progress: RequestProgress;
 
@@ -120,7 +121,11 @@ export class RequestRunner implements RequestRun, RequestContext {
 
   newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
     const key = this.#key;
-    if (key === null) return randomId(prefix, this.receivedAt);
+    if (key === null) {
+      const id = randomId(prefix, this.receivedAt);
+      this.#freshIds.add(id);
+      return id;
+    }
     this.#idsGiven += 1;
     const { tenantId, environmentId } = this.principal;
     const { operation } = this.#request;
@@ -145,6 +150,8 @@ export class RequestRunner implements RequestRun, RequestContext {
         fingerprint: this.#fingerprint(),
         remembersEffectsOnly: idempotencyKey === null && !madeKey?.remembersRefusals,
         expectedRevision,
+        // Nobody else can know an id that chance has made.
+        isProbablyFirst: this.#freshIds.has(id),
         // What is written is written here: the rest of the request must follow it.
         mayGoElsewhere: mayGoElsewhere && this.#progress.writtenAt === null,
       },
