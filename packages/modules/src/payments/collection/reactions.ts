@@ -111,7 +111,7 @@ export const roundsCarriedOut = (provider: PaymentProvider | null) =>
     },
   });
 
-/** What a round is going to try, and when it is tried again where that is not enough. */
+/** The payments that a round is going to try, and the days after which it is tried again. */
 async function planOf(
   context: ReactionContext,
   provider: PaymentProvider | null,
