@@ -39,8 +39,6 @@ const patienceMilliseconds = 2_500;
 const insistMilliseconds = 300_000;
 /** Between two looks at who the owner is. */
 const lookMilliseconds = 40;
-/** Of an older request what came before it is folded again, which takes long for all of them at all processes. */
-const repeatedEverywhere = 500;
 
 /**
  * Three processes of the api under clients who ask any of them, while their owners are killed, stand still, or
@@ -218,15 +216,10 @@ class Run {
     return answer;
   }
 
-  /** Repeats every acknowledged request at a process, in turns, and the last ones at every process. */
+  /** Repeats every acknowledged request at every process, in the order in which they were acknowledged. */
   async assertRepeated(): Promise<void> {
-    const { length } = this.#targets;
-    for (const [place, { caller: one }] of this.#targets.entries()) {
-      const asked = this.acknowledged.filter(
-        (_, number) =>
-          number % length === place || number >= this.acknowledged.length - repeatedEverywhere,
-      );
-      const waiting = asked[Symbol.iterator]();
+    for (const { caller: one } of this.#targets) {
+      const waiting = this.acknowledged[Symbol.iterator]();
       const repeat = async (): Promise<void> => {
         for (const movement of waiting) {
           const { status, text, headers } = await send(one, movement);
@@ -237,6 +230,9 @@ class Run {
       };
       await Promise.all(Array.from({ length: 8 }, repeat));
     }
+    this.#options.print(
+      `${this.acknowledged.length} requests repeated at each of ${this.#targets.length} processes`,
+    );
   }
 
   async result(): Promise<OwnerFaultsResult> {
