@@ -11,7 +11,6 @@ import {
   createMetrics,
   createReadModel,
   createStreams,
-  type EventPlace,
   type EventStore,
   type FactReadSide,
   type HealthCheck,
@@ -37,6 +36,7 @@ import {
   startParts,
   systemClock,
   trackFillings,
+  type UnreadEvent,
   watchClock,
   watchPublicBytes,
 } from '@counterfoil/engine';
@@ -178,7 +178,7 @@ function followedStore(started: Started, { store, slices, streams, log }: Follow
   const prefixes = [reservation, ...slices.flatMap(({ aggregates }) => aggregates)].map(
     ({ name }) => categoryPrefix(name),
   );
-  const wants = (place: EventPlace): boolean => isOfAuthentication(place) || cache.wants(place);
+  const wants = (event: UnreadEvent): boolean => isOfAuthentication(event) || cache.wants(event);
   const feed = started.add(openLogFeed({ store, prefixes, wants, windowEvents }), close);
   const followed = { ...store, follow: feed.follow };
   started.add(startCacheFollower({ store: followed, cache, prefixes, log }), stop);

@@ -60,11 +60,20 @@ export async function makeWallet(demo: Demo, name: string, credits: string): Pro
 
 const clients = 32;
 
-/** Makes many such wallets, each of a customer of its own. */
-export async function makeWallets(demo: Demo, count: number, credits: string): Promise<string[]> {
+/**
+ * Makes many such wallets, each of a customer of its own. The processes of the api take turns, so that none of them
+ * compiles its code and meets its first records only when it is measured.
+ */
+export async function makeWallets(
+  demo: Demo,
+  count: number,
+  credits: string,
+  apiUrls: readonly string[] = [demo.base_url],
+): Promise<string[]> {
   const wallets: string[] = [];
   await inParallel(clients, count, async (index) => {
-    wallets[index] = await makeWallet(demo, `many-${index}`, credits);
+    const one = { ...demo, base_url: apiUrls[index % apiUrls.length] ?? demo.base_url };
+    wallets[index] = await makeWallet(one, `many-${index}`, credits);
   });
   return wallets;
 }

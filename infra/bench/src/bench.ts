@@ -81,7 +81,7 @@ async function runAll(
     run: (plan) => runLoad(plan, profiles?.generatorArguments),
     profiles,
     wallets: () => {
-      wallets ??= makeWallets(demo, options.wallets, plentyOfCredits);
+      wallets ??= makeWallets(demo, options.wallets, plentyOfCredits, apiUrls);
       return wallets;
     },
     newWallet: (name, credits) => makeWallet(demo, name, credits),

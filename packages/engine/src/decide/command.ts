@@ -58,6 +58,8 @@ export interface CommandOutcome<State> extends Outcome<State, RawEvent> {
   readonly position: Position;
   /** Set when the command was refused and the refusal recorded: it is thrown to the caller. */
   readonly refusal: Problem | null;
+  /** The id of the request that wrote it; null when nothing was written. */
+  readonly writtenBy: string | null;
 }
 
 /** The writer of one stream, as the senders of commands see it. */

@@ -2,7 +2,7 @@ import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { recalledRecords } from './recalled-records.ts';
-import { command, fill, jar, rename, startOn } from './test-jar.ts';
+import { command, fill, jar, rename, startOn, unread } from './test-jar.ts';
 
 const test = suite('recalled records');
 
@@ -22,7 +22,8 @@ function world() {
   const { cache, claims } = here.streams;
   let told = 0;
   const tell = (): void => {
-    for (const event of store.log.slice(told).filter(cache.wants.bind(cache))) cache.hear(event);
+    const news = store.log.slice(told).filter((event) => cache.wants(unread(event)));
+    for (const event of news) cache.hear(event);
     told = store.log.length;
     cache.heard.reach(store.log.at(-1)?.position ?? 0n);
   };

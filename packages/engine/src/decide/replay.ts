@@ -29,14 +29,16 @@ export async function replay<State>(
     let stream = await cached.at(span.first - 1);
     const events: CommandOutcome<State>['events'][number][] = [];
     let refusal: CommandOutcome<State>['refusal'] = null;
+    let writtenBy: string | null = null;
     for await (const event of cached.events(span.first, span.last)) {
       stream = advanceProven(place.aggregate, stream, event);
       if (event.metadata.request) assertSameRequest(event.metadata.request, fingerprint);
       refusal ??= refusalOf(event);
+      writtenBy ??= event.metadata.$correlationId;
       if (belongsTo(place.aggregate, event)) events.push(stampedEvent(place.aggregate, event));
     }
     const { state, recordRevision: revision, position } = stream;
-    const outcome = { state, events, revision, position, replayed: true, refusal };
+    const outcome = { state, events, revision, position, replayed: true, refusal, writtenBy };
     requests.remember(fingerprint, outcome);
     return outcome;
   } catch (error) {
@@ -58,10 +60,11 @@ export function rememberFolded<State>(
   { state, recordRevision: revision, position }: StreamState<State>,
   now: Instant,
 ): void {
-  const { request, occurred_at: occurredAt } = event.metadata;
+  const { request, occurred_at: occurredAt, $correlationId: writtenBy } = event.metadata;
   if (request?.events !== 1 || requests.remembered(request.key)) return;
   if (millisecondsOf(now) - millisecondsOf(occurredAt) > repeatedMilliseconds) return;
   const events = belongsTo(place.aggregate, event) ? [stampedEvent(place.aggregate, event)] : [];
   const refusal = refusalOf(event);
-  requests.remember(request, { state, events, revision, position, replayed: false, refusal });
+  const outcome = { state, events, revision, position, replayed: false, refusal, writtenBy };
+  requests.remember(request, outcome);
 }

@@ -14,7 +14,7 @@ const test = suite('request run');
 /** Requests that one process gets, all with the same idempotency key unless it is said otherwise. */
 function requestsTo(
   store: MemoryStore,
-  given: Partial<Pick<BeginRequest, 'ifMatch' | 'idempotencyKey'>> = {},
+  given: Partial<Pick<BeginRequest, 'ifMatch' | 'idempotencyKey' | 'madeKey' | 'requestId'>> = {},
 ): () => RequestContext {
   const { streams } = startOn(store);
   const options: RunOptions = {
@@ -71,6 +71,18 @@ test('a record under an id that the request has just made up is not looked for b
   const { state } = await request.execute(jar, id, fill(2) as never);
   assert.is(state.coins, 3);
   assert.equal(reads, []);
+});
+
+test('what a request has done elsewhere, while its owner kept silent, is no repetition to its caller', async () => {
+  const store = new MemoryStore();
+  const madeKey = { key: 'made', remembersRefusals: true };
+  await requestsTo(store)().execute(jar, '1', fill(3) as never);
+  const after = requestsTo(store, { madeKey })() as RequestRunner;
+  assert.is((await after.execute(jar, '1', fill(3) as never)).state.coins, 3);
+  assert.is(after.replayed, false);
+  const repeated = requestsTo(store, { madeKey, requestId: 'req_2' })() as RequestRunner;
+  assert.is((await repeated.execute(jar, '1', fill(3) as never)).state.coins, 3);
+  assert.is(repeated.replayed, true);
 });
 
 test('If-Match binds the record that a request writes first, and no other', async () => {

@@ -30,7 +30,13 @@ import { type FactReadSide, factReads } from '../intake/fact-reads.ts';
 import type { IntakeWriter } from '../intake/intake-writer.ts';
 import { isRecordId } from '../log/stream-name.ts';
 import type { Position, RequestFingerprint } from '../log/types.ts';
-import { type Cause, preparedFrom, type RawEvent, runPrepared } from './command.ts';
+import {
+  type Cause,
+  type CommandOutcome,
+  preparedFrom,
+  type RawEvent,
+  runPrepared,
+} from './command.ts';
 import { chainOf, historyOf } from './history.ts';
 import type { PublicBytesQuota } from './public-bytes-quota.ts';
 import { react } from './react.ts';
@@ -156,7 +162,7 @@ export class RequestRunner implements RequestRun, RequestContext {
         mayGoElsewhere: mayGoElsewhere && this.#progress.writtenAt === null,
       },
     );
-    this.#progress.replayed ||= outcome.replayed;
+    this.#progress.replayed ||= outcome.replayed && !this.#isOwn(outcome);
     this.#note(outcome.position, outcome.events.length > 0);
     if (outcome.refusal) {
       if (!outcome.replayed) this.#options.refusals?.note(this.principal.tenantId);
@@ -224,6 +230,14 @@ export class RequestRunner implements RequestRun, RequestContext {
         };
       },
     };
+  }
+
+  /**
+   * True for what this very request has done elsewhere, when its owner kept silent after it had carried it out: that is
+   * no repetition to the caller, who asked once. A caller that repeats a request under one id may be told so as well.
+   */
+  #isOwn({ writtenBy }: CommandOutcome<unknown>): boolean {
+    return this.#request.madeKey?.remembersRefusals === true && writtenBy === this.requestId;
   }
 
   /** A text that can be no id names no record: the decision on nothing says so in its own words. */

@@ -81,6 +81,7 @@ export class StreamWriter<State> implements Writer<State> {
     stream.onEvent = this.#take.bind(this);
     const now = () => environment.now(stream.place);
     stream.onFolded = (event, after) => rememberFolded(stream, event, after, now());
+    stream.begin();
   }
 
   /** The stream as the log has it now: reads what came after the last known event. */
@@ -285,9 +286,10 @@ export class StreamWriter<State> implements Writer<State> {
 
   #finishAppended(
     command: QueuedCommand<State>,
-    { after, events, refusal, usesClaims }: Appended<State>,
+    { after, newEvents, events, refusal, usesClaims }: Appended<State>,
   ): CommandOutcome<State> {
-    const outcome = { ...this.#outcome(after), events, refusal };
+    const writtenBy = newEvents[0]?.metadata.$correlationId ?? null;
+    const outcome = { ...this.#outcome(after), events, refusal, writtenBy };
     if (command.fingerprint) this.#stream.requests.remember(command.fingerprint, outcome);
     this.#resolve(command, outcome, usesClaims ? 'committed' : 'failed');
     return outcome;
@@ -307,7 +309,8 @@ export class StreamWriter<State> implements Writer<State> {
 
   #outcome({ state, recordRevision: revision }: StreamState<State>): CommandOutcome<State> {
     const { position } = this.#stream.now;
-    return { state, events: [], revision, position, replayed: false, refusal: null };
+    const none = { events: [], replayed: false, refusal: null, writtenBy: null };
+    return { ...none, state, revision, position };
   }
 
   #resolve(

@@ -1,6 +1,6 @@
 import { aggregate, type Decision, invalidOperation, type Problem } from '@counterfoil/kernel';
 import { z } from 'zod';
-import type { EventStore } from '../log/types.ts';
+import type { EventStore, StoredEvent, UnreadEvent } from '../log/types.ts';
 import type { Command, RawEvent } from './command.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import { createStreams, type StreamsOptions } from './streams.ts';
@@ -75,6 +75,14 @@ export const startOn = <Store extends EventStore>(
     writer: (id = '1') => streams.writer<Jar>(jar, 'env_1', id),
   };
 };
+
+/** An event of a store in memory as a subscription gives it before it is read. */
+export const unread = (event: StoredEvent): UnreadEvent => ({
+  stream: event.stream,
+  revision: event.revision,
+  characters: JSON.stringify(event.data).length,
+  read: () => event,
+});
 
 /** Returns what a promise brings, or the code of the problem that it is rejected with. */
 export const outcomeOf = async <Value>(promise: Promise<Value>): Promise<Value | string> =>

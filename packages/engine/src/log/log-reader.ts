@@ -5,7 +5,7 @@ import { batchesOfCall, type OpenCall } from './call-batches.ts';
 import { createOrderCheck, followLog } from './follow.ts';
 import { incomingEvent } from './incoming-event.ts';
 import { atEvent, positionOf } from './position.ts';
-import type { ReadMessage } from './read-message.ts';
+import type { ReadMessage, WireEvent } from './read-message.ts';
 import { shared } from './shared.ts';
 import { parseStreamName } from './stream-name.ts';
 import {
@@ -15,6 +15,7 @@ import {
   type StoredEvent,
   StoreUnavailable,
   type SubscriptionOptions,
+  type UnreadEvent,
 } from './types.ts';
 
 /** The part of the event store's client that reading needs. All calls give objects of `ReadMessage`. */
@@ -212,7 +213,7 @@ function itemOf(message: ReadMessage, wants: SubscriptionOptions['wants']): LogI
   switch (message.kind) {
     case 'event': {
       const { position } = message.event;
-      if (position !== null && wants && !wants(message.event)) {
+      if (position !== null && wants && !wants(unread(message.event))) {
         return { kind: 'checkpoint', position: atEvent(position) };
       }
       const event = incomingEvent(message.event);
@@ -229,6 +230,14 @@ function itemOf(message: ReadMessage, wants: SubscriptionOptions['wants']): LogI
       return message satisfies never;
   }
 }
+
+/** An event before it is read. Its data and metadata are parsed only when somebody asks for them. */
+const unread = (event: WireEvent): UnreadEvent => ({
+  stream: event.stream,
+  revision: event.revision,
+  characters: event.data.length + event.metadata.length,
+  read: () => incomingEvent(event),
+});
 
 function followWith(
   options: ReaderOptions,

@@ -118,11 +118,19 @@ export type LogItem =
 /** The place of an event, as it is known before the event is read. */
 export type EventPlace = Pick<StoredEvent, 'stream' | 'revision'>;
 
+/** An event of the log that nobody has read. */
+export interface UnreadEvent extends EventPlace {
+  /** The length of its JSON. */
+  readonly characters: number;
+  /** The event; null for one of a stream that is none of ours. Throws `UnreadableEvent`. */
+  read(): StoredEvent | null;
+}
+
 export interface SubscriptionOptions {
   /** Only streams whose name starts with one of these. */
   readonly prefixes: readonly string[];
   /** Asked before an event is read: one that is not wanted is a checkpoint to the caller. */
-  readonly wants?: (place: EventPlace) => boolean;
+  readonly wants?: (event: UnreadEvent) => boolean;
   /** Asked at every (re)start: the position after which items are handed over. */
   readonly after: () => Position | Promise<Position>;
   readonly signal: AbortSignal;

@@ -1,4 +1,10 @@
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 
 const algorithm = 'aes-256-gcm';
 const nonceBytes = 12;
@@ -23,7 +29,8 @@ export interface Sealing {
 export function createSealing(secret: Uint8Array): Sealing {
   const derive = (purpose: string, length: number): Buffer =>
     Buffer.from(hkdfSync('sha256', secret, '', purpose, length));
-  const key = derive('members sealing v1', keyBytes);
+  // As an object: from bytes, each message would make one.
+  const key = createSecretKey(derive('members sealing v1', keyBytes));
   return {
     installation: derive('members name v1', nameBytes).toString('hex'),
     seal(subject, value) {

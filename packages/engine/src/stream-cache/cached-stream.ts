@@ -1,11 +1,12 @@
 import { serialize } from 'node:v8';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { readFailure } from '../decide/problems.ts';
+import { isAnnexed } from '../log/annex.ts';
 import { eventAt } from '../log/event-at.ts';
 import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
 import { shared } from '../log/shared.ts';
-import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
+import type { EventStore, NewEvent, Position, StoredEvent, UnreadEvent } from '../log/types.ts';
 import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -18,6 +19,7 @@ import {
   type StreamPlace,
   type StreamState,
 } from './stream-state.ts';
+import type { UnreadStream } from './unread-streams.ts';
 
 /** The parts by which streams are read and kept. */
 export interface StreamSource {
@@ -73,6 +75,8 @@ export class CachedStream<State> {
   /** The last revision that the log is known to have; that of the newest state, or a later one. */
   #heard = -1;
   #sent: Sent<State> | null = null;
+  /** The whole stream as the log told it before anybody asked for it; null when that is not known, or folded. */
+  #told: UnreadStream | null;
   #isNew = true;
   #holds = 0;
   #keptAt = -1;
@@ -84,9 +88,11 @@ export class CachedStream<State> {
     source: StreamSource,
     place: StreamPlace,
     log: Pick<HeardLog, 'upTo' | 'stretch'> = nothingHeard,
+    told: UnreadStream | null = null,
   ) {
     this.#source = source;
     this.#log = log;
+    this.#told = told;
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
     this.#followed = this.#now;
@@ -150,6 +156,24 @@ export class CachedStream<State> {
     }
     const states = this.#stateBytes * (1 + this.#stations.size);
     return bytesOfStream + states + this.#charactersSince + this.#requests.weigh();
+  }
+
+  /**
+   * Folds what the log has told of the stream, if that is the whole of it. Nothing is read, so it is as fresh as any stream
+   * that is told of others. An event that is not as it was written is left to the read that comes then.
+   */
+  begin(): void {
+    const told = this.#told;
+    this.#told = null;
+    if (!told || !this.#isNew) return;
+    this.#isNew = false;
+    for (const unread of told.events) {
+      const event = readOrNull(unread);
+      if (!event || chainFault(this.#now.head, event) !== null) return;
+      this.#goOver(event, advance(this.place.aggregate, this.#now, event));
+    }
+    this.#isBehind = false;
+    this.#readIn = told.stretch;
   }
 
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
@@ -390,6 +414,16 @@ export class CachedStream<State> {
       return { ...found, stream: { ...found.stream, position: last.position } };
     }
     await snapshots?.remove(name);
+    return null;
+  }
+}
+
+/** An event of the log; null for one that has to be read in another way, or cannot be read. */
+function readOrNull(unread: UnreadEvent): StoredEvent | null {
+  try {
+    const event = unread.read();
+    return event && isAnnexed(event) ? null : event;
+  } catch {
     return null;
   }
 }

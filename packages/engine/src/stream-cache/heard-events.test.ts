@@ -1,7 +1,7 @@
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { command, fill, type Jar, jar, startOn } from '../decide/test-jar.ts';
+import { command, fill, type Jar, jar, startOn, unread } from '../decide/test-jar.ts';
 import { placeOf } from './stream-state.ts';
 
 const test = suite('streams that hear of others');
@@ -23,14 +23,16 @@ function world() {
   let told = 0;
   const { cache } = here.streams;
   const tell = (): number => {
-    const news = store.log.slice(told).filter(cache.wants.bind(cache));
+    const news = store.log.slice(told).filter((event) => cache.wants(unread(event)));
     told = store.log.length;
     for (const event of news) cache.hear(event);
     return news.length;
   };
   const run = (process: typeof here, coins = 1, key?: string) =>
     process.writer().run(command(fill(coins), key));
-  return { store, here, there, tell, run, conflicts, reads: () => reads };
+  /** The log is followed up to its end. */
+  const reach = (): void => cache.heard.reach(store.log.at(-1)?.position ?? 0n);
+  return { store, here, there, tell, reach, run, conflicts, reads: () => reads };
 }
 
 test('what another process appended is known without a read, and no append is lost', async () => {
@@ -53,6 +55,48 @@ test('events of streams that are not kept, and those that this process appended,
   await run(here);
   assert.is(tell(), 0);
   assert.is(store.log.length, 2);
+});
+
+test('a stream that another process has begun a moment ago is decided on without a read', async () => {
+  const { here, there, tell, reach, run, conflicts, reads } = world();
+  reach();
+  await run(there, 5, 'key');
+  await run(there, 2);
+  assert.is(tell(), 0, 'nothing of it is parsed before somebody asks');
+  reach();
+  const before = reads();
+  assert.is((await run(here)).state.coins, 8);
+  const again = await run(here, 5, 'key');
+  assert.equal([again.replayed, again.state.coins], [true, 5]);
+  tell();
+  reach();
+  assert.is(
+    (await here.writer().seen(2n)).state.coins,
+    8,
+    'it is known up to where the log was told',
+  );
+  assert.equal([conflicts.length, reads() - before], [0, 0]);
+});
+
+test('one of which something may have been missed, or was changed on the way, is read', async () => {
+  const { store, here, there, tell, reach, run, reads, conflicts } = world();
+  const { cache } = here.streams;
+  reach();
+  await run(there, 5);
+  tell();
+  cache.heard.lose();
+  await run(there, 2);
+  reach();
+  const before = reads();
+  assert.is((await run(here)).state.coins, 8);
+  assert.is(reads() - before, 1);
+
+  await there.writer('2').run(command(fill(5)));
+  const written = store.log.at(-1);
+  assert.ok(written);
+  cache.wants(unread({ ...written, data: { coins: 500 } }));
+  assert.is((await here.writer('2').run(command(fill(1)))).state.coins, 6);
+  assert.is(conflicts.length, 0);
 });
 
 test('events of an append under way are known by their ids, and are its answer', async () => {

@@ -1,8 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import type { EventPlace, StoredEvent } from '../log/types.ts';
+import type { StoredEvent, UnreadEvent } from '../log/types.ts';
 import { CachedStream, type StreamSource } from './cached-stream.ts';
 import { HeardLog } from './heard-log.ts';
 import type { StreamPlace } from './stream-state.ts';
+import { UnreadStreams } from './unread-streams.ts';
 
 /** Folded streams kept in memory while nobody is at work on them, and what they may take together: short ones are bound by that. */
 const idleStreamsMaximum = 60_000;
@@ -21,6 +22,7 @@ export class StreamCache {
   readonly source: StreamSource;
   /** The part of the log that `hear` has been told all of; whoever calls it keeps this. */
   readonly heard = new HeardLog();
+  readonly #unread = new UnreadStreams(this.heard);
   readonly #streams: LRUCache<string, CachedStream<unknown>>;
   readonly #held = new Map<string, CachedStream<unknown>>();
   /** A cache weighs only what is new to it, and streams grow while they are in it. */
@@ -47,15 +49,25 @@ export class StreamCache {
       return known as CachedStream<State>;
     }
     for (const [name, stream] of this.#held) if (!stream.isHeld) this.#held.delete(name);
-    const stream = new CachedStream<State>(this.source, place, this.heard);
+    const stream = new CachedStream<State>(
+      this.source,
+      place,
+      this.heard,
+      this.#unread.take(place.name),
+    );
     this.#add(stream as CachedStream<unknown>);
     return stream;
   }
 
-  /** Tells whether an event of the log is news to a stream that is kept here: all that it costs to the others. */
-  wants({ stream, revision }: EventPlace): boolean {
-    const known = this.#known(stream);
-    return known !== undefined && revision > known.now.head.revision;
+  /**
+   * Tells whether an event of the log is news to a stream that is kept here. Of the others, those that have just
+   * begun are remembered as they are.
+   */
+  wants(event: UnreadEvent): boolean {
+    const known = this.#known(event.stream);
+    if (known !== undefined) return event.revision > known.now.head.revision;
+    this.#unread.note(event);
+    return false;
   }
 
   /** Moves a stream that is kept here over an event that another process has appended. */
