@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 /** A member of the api, as it announces itself. */
 export interface Member {
@@ -99,4 +100,15 @@ export class LiveMembers {
   }
 }
 
-const weight = (member: string, stream: string): string => hash('sha1', `${member}\n${stream}`);
+/** Every request about a contended stream asks for the same few weights. */
+const weightsMaximum = 20_000;
+const weights = new LRUCache<string, string>({ max: weightsMaximum });
+
+function weight(member: string, stream: string): string {
+  const text = `${member}\n${stream}`;
+  const known = weights.get(text);
+  if (known !== undefined) return known;
+  const made = hash('sha1', text);
+  weights.set(text, made);
+  return made;
+}
