@@ -10,7 +10,9 @@ const event = (stream: string, revision: number, characters = 10): UnreadEvent =
   stream,
   revision,
   characters,
-  read: () => assert.unreachable('nothing is parsed before somebody asks'),
+  read: () => {
+    throw new Error('nothing is parsed before somebody asks');
+  },
 });
 
 const noted = (streams: UnreadStreams, name: string): number | null =>
