@@ -145,15 +145,18 @@ const BROKEN: Record<string, [source: string, sentence: string]> = {
     `${HEAD} test.before(() => { throw new Error('hook'); }); test('a', () => undefined); test.run();`,
     'a hook (before, after, each) threw an error',
   ],
-  'leaving.test.ts': [`${HEAD} test('a', () => process.exit(0)); test.run();`, 'the process ended'],
+  'leaving.test.ts': [
+    `${HEAD} test('a', () => process.exit(0)); test.run();`,
+    'process.exit(0) was called',
+  ],
   'never-settling.test.ts': [
     `${HEAD} test('a', () => new Promise(() => undefined)); test.run();`,
-    'the process ended',
+    'nothing is left that could settle what a test waits for',
   ],
   'unhandled.test.ts': [
     `${HEAD} test('a', async () => { Promise.reject(new Error('lost'));
       await new Promise((resolve) => setTimeout(resolve, 50)); }); test.run();`,
-    'the process ended',
+    'unhandledRejection: Error: lost',
   ],
 };
 
@@ -184,6 +187,19 @@ test('kills what takes too long, goes on with the next file, and fails for what 
   assert.match(text, 'not done within 10 s');
   assert.match(text, 'something (a server, a timer, a pool) is still open');
   assert.is(lines.at(-1), '2 passed, 2 failed');
+});
+
+test('a process that says more than the runner takes at once does not end for it, and says it whole', async () => {
+  // A pipe takes 64 KiB, and does not block once standard output was used.
+  write({
+    'a/much.test.ts': `${HEAD} process.stdout.write('begun.');
+      test('a', () => { assert.unreachable('x'.repeat(300_000) + 'the last word'); }); test.run();`,
+    'a/zzz-last.test.ts': PASSING,
+  });
+  const { lines, text } = await run();
+  assert.match(text, 'the last word');
+  assert.not.match(text, 'the process ended');
+  assert.is(lines.at(-1), '1 passed, 1 failed');
 });
 
 test('does not wait for a process that a test has left behind', async () => {

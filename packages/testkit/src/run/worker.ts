@@ -1,13 +1,14 @@
 // Runs test files one after the other in this process and tells the runner the result of each.
 // Arguments: the paths of the files, `--name=…` for only those tests whose name contains that, and
 // `--ends-at-failure` when nothing is asked but whether there is one.
-import { writeSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { openedTogether } from './at-end.ts';
+import { sayWhyItEnds } from './last-words.ts';
 import { encodeEvent, type WorkerEvent } from './protocol.ts';
+import { writeWhole } from './write-whole.ts';
 
 /**
  * The result of uvu's runner of one suite: the failures, and how many tests passed, were skipped,
@@ -33,12 +34,15 @@ const { values, positionals } = parseArgs({
 });
 if (values.name !== undefined || values['ends-at-failure']) offerChosen();
 
+let isDone = false;
+sayWhyItEnds(process, () => isDone, print);
 for (const file of positionals) {
   tell({ event: 'begin', file });
   const result = await runFile(file);
   tell({ event: 'end', file, ...result });
 }
 await openedTogether.closeAll();
+isDone = true;
 tell({ event: 'finished' });
 
 /** Lets tests import a uvu that takes in only the tests that are asked for. */
@@ -87,5 +91,5 @@ function tell(event: WorkerEvent): void {
 
 /** Written at once, so that it keeps its place among what tests print. */
 function print(text: string): void {
-  writeSync(1, text);
+  writeWhole(1, text);
 }
