@@ -137,4 +137,59 @@ test('a wallet that is frozen between its hold and the end pays what it holds', 
   await assertEnd(month);
 });
 
+/** The process that goes on dies at an append too. */
+async function goingOnUntil(month: Month, number: number): Promise<void> {
+  const { store } = month.world;
+  let count = 0;
+  store.fate = () => {
+    count += 1;
+    return count < number ? 'written' : 'unavailable';
+  };
+  await month.settle(month.another()).catch(() => undefined);
+  store.fate = () => 'written';
+  assert.ok(count >= number, 'it takes fewer appends than this');
+}
+
+/** The plan to take of both wallets, and the first of them empty before it is asked. */
+async function firstEmptied() {
+  const month = await monthOver();
+  await dyingAt(month, 2, 'written_unheard');
+  const params = { id: month.first.id };
+  await month.call('POST /wallets/{id}/debit', { params, body: { credits: '5' } });
+  const topUp = {
+    ...{ credits_to_add: '50', transaction_reason: 'FREE_CREDIT_GRANT' },
+    idempotency_key: 'later',
+  };
+  return {
+    ...month,
+    topUp: () => month.call('POST /wallets/{id}/top-up', { params, body: topUp }),
+    holds: async () => (await month.request().load(wallet, month.first.id))?.holds,
+  };
+}
+
+test('credits that come to a wallet when the invoice is final are not held for it by who goes on', async () => {
+  const month = await firstEmptied();
+  await goOn(month, month.another());
+  const [, cycle] = await month.invoices();
+  assert.equal(
+    cycle?.taken.map(({ wallet_id }) => wallet_id),
+    [month.second.id],
+  );
+  await month.topUp();
+  await month.settle(month.another());
+  assert.equal(await month.holds(), []);
+});
+
+test('credits that come to a wallet which was passed over, before the invoice is final, do not keep it from being so', async () => {
+  const month = await firstEmptied();
+  // That the first has nothing, the hold of the second, and then its number, which is not taken.
+  await goingOnUntil(month, 3);
+  await month.topUp();
+  await goOn(month, month.another());
+  const [, cycle] = await month.invoices();
+  assert.is(cycle?.invoice_status, 'FINALIZED');
+  assert.equal([cycle?.total_credits, cycle?.total], ['19.8', '100.98']);
+  assert.equal([await month.balance(month.first.id), await month.holds()], ['50', []]);
+});
+
 test.run();
