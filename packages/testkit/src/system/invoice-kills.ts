@@ -1,12 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { verify } from '@counterfoil/cli/verify';
+import { type EventStore, openEventStore, type Position } from '@counterfoil/engine';
 import { freePort } from '@counterfoil/local';
 import * as assert from 'uvu/assert';
 import { caller } from '../caller.ts';
 import { eventually } from '../eventually.ts';
+import { type FinalizingStep, type Standing, StepFeed, standingAt } from './finalizing-steps.ts';
 import { untilAccepted } from './insist.ts';
 import { type Installation, type ProcessName, startInstallation } from './installation.ts';
 import { openings } from './openings.ts';
@@ -17,20 +18,25 @@ const start = '2027-01-01T00:00:00.000Z';
 const subscriptions = 40;
 const feeCents = 3_000;
 const walletCents = 10_000_000;
-/** The time for which a process is left alone at most before it is killed: about as long as some invoices take. */
-const restMaximumMs = 400;
 const patience = 240_000;
 
 /** The instant of a month, counted from 0, at which the invoices of the period before are to be final. */
 const finalAt = (month: number): string => new Date(Date.UTC(2027, month, 1, 2)).toISOString();
 
+/** A process that is killed, and the step to which some invoice has just come then. */
+export interface Kill {
+  readonly victim: ProcessName;
+  readonly at: FinalizingStep;
+}
+
 /**
  * Makes the invoices of many subscriptions final with credits, month after month, on a real installation whose processes are
  * killed while it does so. Whatever was under way: each opening and each period has one invoice with one number, without gaps, and one debit.
  *
- * @param victims the processes that are killed, one after the other
+ * @param kills one after the other
+ * @returns where the invoices stood at each kill
  */
-export async function finalizeUnderKills(victims: readonly ProcessName[]): Promise<void> {
+export async function finalizeUnderKills(kills: readonly Kill[]): Promise<readonly Standing[]> {
   const opened = openings();
   try {
     const folder = opened.add(
@@ -40,37 +46,50 @@ export async function finalizeUnderKills(victims: readonly ProcessName[]): Promi
     const settings = { LOG_LEVEL: 'error', RATE_LIMIT_PER_SECOND: '1000000' };
     const installation = await startInstallation({ folder, port: await freePort(), settings });
     opened.add(null, () => endEverything(installation));
+    const store = opened.add(openEventStore({ url: installation.eventStoreUrl }), (opening) =>
+      opening.close(),
+    );
+    const steps = opened.add(new StepFeed(store), (feed) => feed.end());
     const billing = await Billing.begin(installation);
     await billing.sell();
-    const left = [...victims];
+    const left = [...kills];
+    const killedAt: Position[] = [];
     let month = 0;
     while (left.length > 0) {
       month += 1;
       await billing.advance(finalAt(month));
-      await killUntilDone(installation, billing, left);
+      killedAt.push(...(await killUntilDone(installation, store, steps, billing, left)));
     }
     await billing.assertOneOfEach(month);
     const lines: string[] = [];
     assert.ok(await verify(installation, (line) => lines.push(line)), lines.join('\n'));
+    return await standingAt(store, killedAt);
   } finally {
     await opened.closeAll();
   }
 }
 
-/** Kills one process after the other while the clock is under way, each when it runs again after the one before. */
+/**
+ * Kills one process after the other while the clock is under way, each as soon as some invoice comes to the step of its kill. Returns
+ * the ends of the log at the kills.
+ */
 async function killUntilDone(
   installation: Installation,
+  store: Pick<EventStore, 'head'>,
+  steps: StepFeed,
   billing: Billing,
-  left: ProcessName[],
-): Promise<void> {
-  while (left.length > 0 && !(await billing.stands())) {
-    const [victim] = left;
-    if (victim === undefined) return;
-    // Another moment each time, in turn over all that there are.
-    await pause((left.length * 37) % restMaximumMs);
+  left: Kill[],
+): Promise<readonly Position[]> {
+  const killedAt: Position[] = [];
+  for (let [kill] = left; kill !== undefined; [kill] = left) {
+    const { victim } = kill;
+    await untilRuns(installation, victim);
+    if (!(await comes(steps, kill.at, billing))) break;
     const pid = await untilRuns(installation, victim);
     process.kill(pid, 'SIGKILL');
     left.shift();
+    // Without a projector nothing is written any more; where the store itself is away, its end is that with which it comes back.
+    killedAt.push(await eventually(() => store.head().catch(() => false as const)));
     await untilRuns(installation, victim, pid);
   }
   await eventually(
@@ -78,6 +97,18 @@ async function killUntilDone(
     () => 'the clock never stood',
     patience,
   );
+  return killedAt;
+}
+
+/** Waits until an invoice comes to a step. False where the clock stands before one does. */
+async function comes(steps: StepFeed, step: FinalizingStep, billing: Billing): Promise<boolean> {
+  let hasCome = false;
+  const next = steps.next(step).then(() => {
+    hasCome = true;
+  });
+  const standing = eventually(async () => hasCome || (await billing.stands()), undefined, patience);
+  await Promise.race([next, standing]);
+  return hasCome;
 }
 
 type Shown = Readonly<Record<string, string>>;
