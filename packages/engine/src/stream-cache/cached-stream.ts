@@ -6,7 +6,7 @@ import { eventAt } from '../log/event-at.ts';
 import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
 import { shared } from '../log/shared.ts';
-import type { EventStore, NewEvent, Position, StoredEvent, UnreadEvent } from '../log/types.ts';
+import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
 import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -160,17 +160,23 @@ export class CachedStream<State> {
 
   /**
    * Folds what the log has told of the stream, if that is the whole of it. Nothing is read, so it is as fresh as any stream
-   * that is told of others. An event that is not as it was written is left to the read that comes then.
+   * that is told of others. An event that is not as it was written, or cannot be folded, is left to the read that comes
+   * then, and to whoever asked for it.
    */
   begin(): void {
     const told = this.#told;
     this.#told = null;
     if (!told || !this.#isNew) return;
     this.#isNew = false;
-    for (const unread of told.events) {
-      const event = readOrNull(unread);
-      if (!event || chainFault(this.#now.head, event) !== null) return;
-      this.#goOver(event, advance(this.place.aggregate, this.#now, event));
+    try {
+      for (const unread of told.events) {
+        const event = unread.read();
+        // The contents of one with an annex have to be read besides.
+        if (!event || isAnnexed(event) || chainFault(this.#now.head, event) !== null) return;
+        this.#goOver(event, advance(this.place.aggregate, this.#now, event));
+      }
+    } catch {
+      return;
     }
     this.#isBehind = false;
     this.#readIn = told.stretch;
@@ -414,16 +420,6 @@ export class CachedStream<State> {
       return { ...found, stream: { ...found.stream, position: last.position } };
     }
     await snapshots?.remove(name);
-    return null;
-  }
-}
-
-/** An event of the log; null for one that has to be read in another way, or cannot be read. */
-function readOrNull(unread: UnreadEvent): StoredEvent | null {
-  try {
-    const event = unread.read();
-    return event && isAnnexed(event) ? null : event;
-  } catch {
     return null;
   }
 }

@@ -96,6 +96,13 @@ test('one of which something may have been missed, or was changed on the way, is
   assert.ok(written);
   cache.wants(unread({ ...written, data: { coins: 500 } }));
   assert.is((await here.writer('2').run(command(fill(1)))).state.coins, 6);
+
+  await there.writer('3').run(command(fill(5)));
+  const last = store.log.at(-1);
+  assert.ok(last);
+  const faulty = (): never => assert.unreachable() as never;
+  cache.wants({ ...unread(last), read: faulty });
+  assert.is((await here.writer('3').run(command(fill(1)))).state.coins, 6);
   assert.is(conflicts.length, 0);
 });
 
