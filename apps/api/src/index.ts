@@ -23,6 +23,7 @@ import {
   natsBroker,
   openEventStore,
   openLogFeed,
+  type Parts,
   type ReadModel,
   RecentFacts,
   RecentWrites,
@@ -48,6 +49,7 @@ import {
   foldingPackages,
   importLimits,
   modules,
+  partsOf,
   paymentProviderOf,
   type Secrets,
   secretsFrom,
@@ -204,6 +206,7 @@ interface StreamParts {
   readonly config: ApiConfig;
   readonly log: Log;
   readonly metrics: Metrics;
+  readonly parts: Parts;
 }
 
 /** The folded streams of the process, and what decides on them. */
@@ -216,13 +219,14 @@ const streamsOf = ({
   config,
   log,
   metrics,
+  parts,
 }: StreamParts): Streams =>
   createStreams({
     store,
     doubtOfTime: time.doubt,
     ...(members ? { ownership: members.ownership } : {}),
     aggregates: slices.flatMap(({ aggregates }) => aggregates),
-    clock: clocks,
+    ...{ clock: clocks, parts },
     ...commandMetrics(metrics),
     ...snapshotsIn(config.SNAPSHOT_FOLDER, foldingPackages(), log),
     onLeftBehind: ({ name }, error) =>
@@ -290,7 +294,8 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });
-  const streams = streamsOf({ store, time, members, slices, clocks, config, log, metrics });
+  const parts = partsOf(secrets, targetPolicyOf(config));
+  const streams = streamsOf({ store, time, members, slices, clocks, config, log, metrics, parts });
   const { publicBytesPerHour: perHour } = quotas;
   const publicBytes = watchPublicBytes({ database: config.DATABASE_URL, log, perHour });
   started.add(publicBytes, close);

@@ -1,5 +1,6 @@
 import { clockSkewSeconds, logLevels, portNumber, wholeNumber } from '@counterfoil/engine';
 import { isSecretKey, providerVariables, secretKeyRule } from '@counterfoil/modules';
+import { targetVariables } from '@counterfoil/webhooks';
 import { z } from 'zod';
 
 /** Environment variables of the projector. */
@@ -27,6 +28,7 @@ export const projectorConfigSchema = z.object({
   USAGE_RETENTION_MONTHS: wholeNumber(1, 1_200).optional(),
   VERIFICATION_INTERVAL_SECONDS: wholeNumber(1, 604_800).default(3_600),
   VERIFICATION_EVENTS_PER_SECOND: wholeNumber(1, 1_000_000).default(2_000),
+  ...targetVariables,
   ...providerVariables,
 });
 export type ProjectorConfig = z.output<typeof projectorConfigSchema>;

@@ -58,10 +58,12 @@ import {
   foldingPackages,
   modules,
   type PaymentProvider,
+  partsOf,
   paymentProviderOf,
   secretsFrom,
   testClock,
 } from '@counterfoil/modules';
+import { targetPolicyOf } from '@counterfoil/webhooks';
 import { checkpointFindings, createCheckpointCheck } from './checkpoint-check.ts';
 import { startCheckpointSchedule } from './checkpoint-schedule.ts';
 import type { ProjectorConfig } from './config.ts';
@@ -124,7 +126,10 @@ export const startProjectorApp = (
     const { CLOCK_SKEW_SECONDS: limitSeconds } = config;
     const time = started.add(watchClock({ store, limitSeconds, log, metrics }), stop);
     const { doubt: doubtOfTime } = time;
-    const streams = createStreams({ store, aggregates, clock: clocks, doubtOfTime, ...snapshots });
+    const { COUNTERFOIL_SECRET_KEY: key } = config;
+    const parts = partsOf(key === undefined ? null : secretsFrom(key), targetPolicyOf(config));
+    const common = { store, aggregates, clock: clocks, doubtOfTime, parts };
+    const streams = createStreams({ ...common, ...snapshots });
     const prefixes = prefixesOf(slices);
     started.add(startCacheFollower({ store, cache: streams.cache, prefixes, log }), stop);
     const tools: Tools = { config, started, store, streams, clocks, time, slices, log, metrics };

@@ -51,6 +51,7 @@ export const problemReasons = {
   refunded: 'What was paid of the invoice was given back',
   reversal_exceeded: 'More credits are to be given back than are left of the entry',
   task_state: 'The state of the task does not allow it',
+  taxes_unavailable: 'The tax provider of the environment has not said which taxes apply',
   too_soon: 'It was disabled by the service less than a minute ago',
   transaction_ended: 'The transaction does not wait for a payment',
   unsuitable: 'The records do not fit each other',

@@ -50,6 +50,7 @@ import {
 } from './subscriptions/index.ts';
 import { type TaskRoutes, tasks } from './tasks/index.ts';
 import { type TaxAssociationRoutes, taxAssociations } from './tax-associations/index.ts';
+import { type TaxProviderRoutes, taxProviders } from './tax-provider/index.ts';
 import { type TaxRoutes, taxes } from './taxes/index.ts';
 import { type Directory, type TenancyRoutes, tenancy } from './tenancy/index.ts';
 import { type UsageRoutes, usage } from './usage/index.ts';
@@ -75,6 +76,7 @@ export * from './invoices/index.ts';
 export * from './meters/index.ts';
 export * from './offers/index.ts';
 export * from './ongoing-balances/index.ts';
+export * from './parts.ts';
 export * from './payments/index.ts';
 export * from './pricing-units/index.ts';
 export * from './quotas.ts';
@@ -101,6 +103,7 @@ export type ApiRoutes = TenancyRoutes &
   CouponRoutes &
   TaxRoutes &
   TaxAssociationRoutes &
+  TaxProviderRoutes &
   OfferRoutes &
   CatalogTransferRoutes &
   EnvironmentCloneRoutes &
@@ -186,6 +189,7 @@ const businessModules = ({
 }: ModulesOptions): readonly Module[] => [
   tenancy({ keyMaterial: secrets?.keyMaterial ?? null, directory }),
   taxes,
+  settings,
   customers,
   taxAssociations,
   meters,
@@ -198,12 +202,12 @@ const businessModules = ({
   catalogTransfer,
   environmentClones({ directory }),
   environmentClocks({ clocks }),
-  settings,
   walletsWith(purchasedAtOnce),
   usage({ grantsOf, chargesOf, gateway: gateway ?? null }),
   entitlementChecks({ grantsOf }),
   subscriptionsWith(invoicingWith(collectingAtOnce({ provider: paymentProvider }))),
   invoices,
+  taxProviders({ sealer: secrets?.sealer ?? noSealer, policy: targetPolicy }),
   ongoingBalancesModule,
   payments({ provider: paymentProvider }),
   stripe({

@@ -18,7 +18,7 @@ import type {
   ReadTable,
   RequestContext,
 } from '@counterfoil/engine/define';
-import { isProjection } from '@counterfoil/engine/define';
+import { isProjection, Parts } from '@counterfoil/engine/define';
 import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel';
 import { MemoryStore } from './memory-store.ts';
 
@@ -51,11 +51,12 @@ const idleStreams = 1_000;
 export function memoryWorld(
   aggregates: readonly AnyAggregate[],
   store = new MemoryStore(),
+  parts = new Parts(),
 ): MemoryWorld {
   const world = { store, now: instantOf(Date.parse('2026-01-01T00:00:00.000Z')) };
   const now = () => Date.parse(world.now);
   const options = {
-    streams: createStreams({ store, aggregates, now, idleStreams }),
+    streams: createStreams({ store, aggregates, now, idleStreams, parts }),
     readSide: {
       reader: (principal: Principal) => memoryReader(store, principal),
       projected: {

@@ -14,8 +14,10 @@ export {
   type Sealer,
   sealedSchema,
 } from './endpoint/sealing.ts';
+export { isSecret } from './endpoint/secret.ts';
 export type { WebhookOptions } from './options.ts';
 export { FileNotFetched, fetchedFile } from './sending/fetch-file.ts';
+export { type Asker, createAsker, NotAnswered, type Question } from './sending/question.ts';
 export { guardedLookupOf } from './sending/target-guard.ts';
 export { checkTargetUrl, strictTargetPolicy, type TargetPolicy } from './sending/target-policy.ts';
 export { targetPolicyOf, targetVariables } from './sending/target-variables.ts';

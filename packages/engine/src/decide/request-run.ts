@@ -23,6 +23,7 @@ import type {
   Reader,
 } from '../define/context.ts';
 import type { AnyIntake, FactReads } from '../define/intake.ts';
+import type { Part } from '../define/part.ts';
 import type { Reaction } from '../define/reaction.ts';
 import type { RequestContext } from '../define/request-context.ts';
 import type { BeginRequest, RequestRun } from '../http/host.ts';
@@ -267,6 +268,10 @@ export class RequestRunner implements RequestRun, RequestContext {
 
   async factsByNow(): Promise<FactReads> {
     return this.#factsUpTo(await this.#options.streams.store.head());
+  }
+
+  part<Thing>(wanted: Part<Thing>): Thing {
+    return this.#options.streams.parts.get(wanted);
   }
 
   #factsUpTo(position: Position | null): FactReads {

@@ -3,6 +3,7 @@ import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel'
 import { ReservationClaims } from '../constraints/claims.ts';
 import { reservation } from '../constraints/reservation.ts';
 import type { Clock } from '../define/clock.ts';
+import { Parts } from '../define/part.ts';
 import type { EventStore } from '../log/types.ts';
 import { StreamCache, type StreamCacheOptions } from '../stream-cache/stream-cache.ts';
 import { placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
@@ -20,6 +21,8 @@ export interface StreamsOptions
   readonly now?: () => number;
   /** The time of billing; the system's unless given. */
   readonly clock?: Clock;
+  /** The parts that the process is given from outside; each is the standard one unless given. */
+  readonly parts?: Parts;
   readonly onLeftBehind?: (place: StreamPlace, error: unknown) => void;
 }
 
@@ -31,13 +34,15 @@ export interface Streams {
   readonly store: EventStore;
   /** The clock that decisions about records of an environment are made by. */
   readonly clock: Clock;
+  /** The parts that the process was given from outside. */
+  readonly parts: Parts;
 }
 
 /** Makes the writers of a process; each is made when its stream is first asked for. */
 export function createStreams(options: StreamsOptions): Streams {
   const { store, now = Date.now } = options;
   const systemNow = (): Instant => instantOf(now());
-  const { clock = { now: systemNow } } = options;
+  const { clock = { now: systemNow }, parts = new Parts() } = options;
   const cache = new StreamCache(options);
   const aggregates = new Map<string, AnyAggregate>(
     [...options.aggregates, reservation].map((aggregate) => [aggregate.name, aggregate]),
@@ -70,5 +75,6 @@ export function createStreams(options: StreamsOptions): Streams {
     cache,
     store,
     clock,
+    parts,
   };
 }

@@ -69,6 +69,7 @@ export function workContext(
     get facts() {
       return factsUpTo(null);
     },
+    part: (wanted) => streams.parts.get(wanted),
     factsByNow: async () => factsUpTo(await streams.store.head()),
     beside: () => ({
       ...systemContext(streams, scope),

@@ -82,6 +82,7 @@ export function asOf(
     },
     factsByNow: () => context.factsByNow(),
     beside: notAsked,
+    part: (wanted) => context.part(wanted),
     async *history(aggregate, id, { from = 0, maximum = Number.MAX_SAFE_INTEGER } = {}) {
       for await (const event of historyOf(aggregate as AnyAggregate, id)) {
         if (event.revision < from) continue;

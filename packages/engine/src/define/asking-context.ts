@@ -7,6 +7,7 @@ import type {
 } from '@counterfoil/kernel';
 import type { CommandContext, HistoryEvent, Place, Reader } from './context.ts';
 import type { FactReads } from './intake.ts';
+import type { Part } from './part.ts';
 
 /** A part of a history: from a revision on, and the most revisions of it. */
 export interface HistoryRange {
@@ -57,6 +58,8 @@ export interface AskingContext extends Records {
    * is about them.
    */
   beside(): CommandContext;
+  /** A part from outside, as this process was given it. */
+  part<Thing>(wanted: Part<Thing>): Thing;
 }
 
 /** The same questions, with other reads of facts. */
@@ -73,4 +76,5 @@ export const askingWith = (context: AskingContext, facts: FactReads): AskingCont
   history: (aggregate, id, range) => context.history(aggregate, id, range),
   factsByNow: () => context.factsByNow(),
   beside: () => context.beside(),
+  part: (wanted) => context.part(wanted),
 });

@@ -16,6 +16,7 @@ export * from './listed.ts';
 export * from './listing.ts';
 export { messagePosition } from './message-id.ts';
 export * from './module.ts';
+export * from './part.ts';
 export * from './projection.ts';
 export * from './public-event.ts';
 export * from './public-feed.ts';

@@ -9,7 +9,7 @@ import {
   zero,
   zeroText,
 } from '@counterfoil/kernel';
-import type { Bill, BilledCoupon, CreditRules, PayingCredits } from './bill.ts';
+import type { Bill, BilledCoupon, CreditRules, PayingCredits, UntaxedBill } from './bill.ts';
 import type { AppliedCoupon, InvoiceFigures, InvoiceLine } from './events.ts';
 import { both, notBelowZero, partsOf, type Sides, sidesOf, spreadOver, sum } from './sides.ts';
 import { taxed } from './taxing.ts';
@@ -22,6 +22,7 @@ export type {
   CreditRules,
   PayingCredits,
   Taxation,
+  UntaxedBill,
 } from './bill.ts';
 
 /**
@@ -48,6 +49,10 @@ export function figuresOf(bill: Bill): InvoiceFigures {
   const coupons = [...ofLines.applied, ...ofWhole.applied];
   return withCredits({ coupons, taxes, tax_exemption: bill.exemption, lines }, bill.credits);
 }
+
+/** The amounts of the lines of a bill after all discounts, in their order: what taxes are worked out on. */
+export const netsOf = (bill: UntaxedBill): readonly Decimal[] =>
+  withCouponsOfWhole(bill, withLineCoupons(bill).nets).nets;
 
 const includedTax = (tax: Decimal): Pick<InvoiceLine, 'included_tax'> =>
   tax.eq(zero) ? {} : { included_tax: textOf(tax) };
@@ -142,7 +147,7 @@ interface Discounted {
   readonly applied: readonly AppliedCoupon[];
 }
 
-function withLineCoupons({ currency, lines, coupons }: Bill): Discounted {
+function withLineCoupons({ currency, lines, coupons }: UntaxedBill): Discounted {
   const applied: AppliedCoupon[] = [];
   const nets = lines.map(({ amount }) => decimal(amount));
   for (const coupon of coupons) {
@@ -163,7 +168,7 @@ function withLineCoupons({ currency, lines, coupons }: Bill): Discounted {
 }
 
 function withCouponsOfWhole(
-  { currency, lines, coupons }: Bill,
+  { currency, lines, coupons }: UntaxedBill,
   before: readonly Decimal[],
 ): Discounted {
   const applied: AppliedCoupon[] = [];

@@ -43,6 +43,9 @@ export interface PayingCredits extends CreditRules {
   readonly amount: DecimalText;
 }
 
+/** A bill before its taxes, and without credits. */
+export type UntaxedBill = Pick<Bill, 'currency' | 'lines' | 'coupons'>;
+
 /** Everything that the figures of an invoice depend on. */
 export interface Bill extends Taxation {
   readonly currency: Currency;

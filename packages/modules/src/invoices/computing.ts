@@ -6,7 +6,7 @@ import {
   type SettledSubscription,
 } from '../subscriptions/index.ts';
 import type { BroughtAssociation } from '../taxes/index.ts';
-import { type Bill, figuresOf, type Taxation } from './amounts.ts';
+import { type Bill, figuresOf, type Taxation, type UntaxedBill } from './amounts.ts';
 import {
   type CouponedLine,
   type CouponHost,
@@ -21,7 +21,8 @@ import type { InvoiceFigures } from './events.ts';
 import type { Invoice } from './invoice.ts';
 import { named } from './lines/line-id.ts';
 import { type LineOrigin, linesOfParts, type Part, partsOf } from './lines/parts.ts';
-import { taxationOf } from './taxes.ts';
+import type { TaxQuestion } from './tax-calculation.ts';
+import { taxationOf } from './taxation.ts';
 import type { UsageReading } from './usage-readings.ts';
 
 /** Figures, with the position of the log up to which usage counts in them; null where none does. */
@@ -37,12 +38,14 @@ export type ComputedInvoice = Pick<
   readonly cause: SettlementsCause;
   /** Tax rates that a new subscription brings, which are not attached to it yet. */
   readonly brought?: readonly BroughtAssociation[];
+  /** Whether its figures are only shown; to be recorded unless said otherwise. */
+  readonly purpose?: TaxQuestion['purpose'];
 };
 
 /** The part of an invoice that is taken from elsewhere than from what it bills. */
 export interface TakenFromElsewhere {
   /** The taxes of it. */
-  readonly taxation: () => Promise<Taxation>;
+  readonly taxation: (bill: UntaxedBill) => Promise<Taxation>;
   /** Tells whether a coupon that is for one invoice can be taken off this one. */
   readonly claimed: (coupon: CouponData) => Promise<boolean>;
   /** The lines that it has, where it is computed again as it was. */
@@ -64,7 +67,9 @@ export async function computed(
   claimed: (coupon: CouponData) => Promise<boolean>,
   known: SettledSubscription | null = null,
 ): Promise<Computed> {
-  const taxation = () => taxationOf(context, taxedAs(invoice));
+  const { purpose = 'invoice' } = invoice;
+  const taxation = (bill: UntaxedBill) =>
+    taxationOf(context, { invoice: taxedAs(invoice), bill, named: null, purpose });
   const taken = { taxation, claimed };
   const { figures, position } = await computedWith(context, invoice, read, taken, known);
   return { ...figures, position };
@@ -89,12 +94,7 @@ export async function computedWith(
     invoice.id,
     lines.map(({ line }) => line),
   );
-  const uncouponed: Omit<Bill, 'coupons'> = {
-    currency: invoice.currency,
-    lines: ids,
-    ...(await taxation()),
-    credits: [],
-  };
+  const uncouponed = { currency: invoice.currency, lines: ids };
   const couponed = ids.map(({ id, subscription_id }, index) => ({
     ...existing(lines[index] ?? null, 'line').of,
     id,
@@ -102,7 +102,8 @@ export async function computedWith(
   }));
   const hosts = hostsOf(parts);
   const isFree = await freeCoupons(hosts, uncouponed, couponed, invoice.id, claimed);
-  const bill = { ...uncouponed, coupons: couponsFor(invoice.id, hosts, couponed, isFree) };
+  const untaxed = { ...uncouponed, coupons: couponsFor(invoice.id, hosts, couponed, isFree) };
+  const bill = { ...untaxed, ...(await taxation(untaxed)), credits: [] };
   const origins = ids.map(
     ({ id }, index) => [id as string, existing(lines[index] ?? null, 'line').origin] as const,
   );
@@ -145,7 +146,7 @@ const couponsFor = (
  */
 async function freeCoupons(
   hosts: readonly CouponHost[],
-  bill: Omit<Bill, 'coupons'>,
+  bill: Omit<UntaxedBill, 'coupons'>,
   lines: readonly CouponedLine[],
   invoiceId: InvoiceId,
   claimed: (coupon: CouponData) => Promise<boolean>,
@@ -161,7 +162,7 @@ async function freeCoupons(
     const coupon = ones.get(own as CouponData['id']);
     if (!coupon || own === null) continue;
     const { coupons } = figuresOf({
-      ...bill,
+      ...{ ...bill, taxes: [], exemption: null, credits: [] },
       coupons: wanted(({ id }) => id === own || free.has(id)),
     });
     const takes = coupons.some((each) => each.coupon_association_id === own);

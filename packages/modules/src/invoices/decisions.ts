@@ -1,6 +1,13 @@
-import { type Decision, type Instant, invalidOperation, notFound } from '@counterfoil/kernel';
+import {
+  type Decision,
+  type Instant,
+  invalidOperation,
+  notFound,
+  shiftedBy,
+} from '@counterfoil/kernel';
 import type { InvoiceEvent, InvoiceEventData } from './events.ts';
 import type { Invoice, InvoiceState } from './invoice.ts';
+import type { TaxesUnavailable } from './tax-calculation.ts';
 
 export type InvoiceDecision = Decision<InvoiceState, InvoiceEvent>;
 
@@ -59,6 +66,44 @@ export const computeFinal =
   (data: InvoiceEventData<'InvoiceComputed'>): InvoiceDecision =>
   (state) =>
     isFinalizing(state) ? [{ type: 'InvoiceComputed', data }] : [];
+
+/** The time from one attempt to learn the taxes of an invoice to the next; after the last of them a day each. */
+const minute = 60_000;
+const taxDelays = [1, 5, 15, 60, 360].map((minutes) => minutes * minute);
+const day = 1_440 * minute;
+
+/** Makes what was to be final a draft again, because nobody says what taxes it has: it is tried again later (ADR 59). */
+export const postponeFinalization =
+  ({ reason, message }: TaxesUnavailable): InvoiceDecision =>
+  (state, at) => {
+    if (!isFinalizing(state)) return [];
+    const retries_at = shiftedBy(at, taxDelays[state?.tax_failure?.times ?? 0] ?? day);
+    return [{ type: 'TaxesNotCalculated', data: { reason, message, retries_at } }];
+  };
+
+/** Notes that a draft has no figures, because nobody says what taxes it has: it is made final in its time. */
+export const noteTaxFailure =
+  ({ reason, message }: TaxesUnavailable): InvoiceDecision =>
+  (state) =>
+    state?.invoice_status === 'DRAFT' && !state.is_finalizing
+      ? [{ type: 'TaxesNotCalculated', data: { reason, message, retries_at: null } }]
+      : [];
+
+/** Drafts an invoice without figures, because nobody says what taxes it has. Drafted before, no event. */
+export const draftWithoutTaxes =
+  (
+    data: InvoiceEventData<'InvoiceDrafted'>,
+    { reason, message }: TaxesUnavailable,
+    when: 'tries_again' | 'has_its_time',
+  ): InvoiceDecision =>
+  (state, at) => {
+    if (state !== null) return [];
+    const retries_at = when === 'tries_again' ? shiftedBy(at, taxDelays[0] ?? day) : null;
+    return [
+      { type: 'InvoiceDrafted', data },
+      { type: 'TaxesNotCalculated', data: { reason, message, retries_at } },
+    ];
+  };
 
 /** Makes an invoice final: the commit point (ADR 44). No event for one that is not being made final any more. */
 export const finalizeInvoice =

@@ -16,7 +16,7 @@ import {
 import { z } from 'zod';
 import { discountData } from '../coupons/index.ts';
 import { rulesVersionSchema } from '../rating/index.ts';
-import { taxBehaviorSchema, taxExemptionSchema } from '../taxes/index.ts';
+import { taxBehaviorSchema, taxExemptionSchema, taxFailureSchema } from '../taxes/index.ts';
 import {
   billingReasonSchema,
   invoiceTypeSchema,
@@ -134,7 +134,8 @@ export type AppliedCoupon = z.output<typeof couponApplicationData>;
 /** A tax that was added, on one amount for the whole invoice; each line has its share of it. */
 const appliedTaxData = z.object({
   id: text<AppliedTaxId>(),
-  tax_rate_id: z.string(),
+  /** Null where a tax provider has worked it out. */
+  tax_rate_id: z.string().nullable(),
   tax_association_id: z.string().nullable(),
   code: z.string(),
   name: z.string(),
@@ -147,6 +148,8 @@ const appliedTaxData = z.object({
   included_amount: figure.exactOptional(),
   /** The lines that it is for; absent: all. */
   line_ids: z.array(text<InvoiceLineId>()).exactOptional(),
+  /** What each line has of it, where a tax provider has said so (ADR 59); absent: it follows from the rate. */
+  shares: z.array(z.object({ line_id: text<InvoiceLineId>(), amount: figure })).exactOptional(),
 });
 export type AppliedTax = z.output<typeof appliedTaxData>;
 
@@ -308,6 +311,13 @@ export const invoiceEvents = {
     position: z.string().nullable(),
     /** Set where it is being made final: what follows is done once, whatever is set or chosen otherwise meanwhile. */
     plan: finalizationPlan.nullable().default(null),
+  }),
+  /** Nobody has said what taxes it has, so that it has no figures, and is not made final (ADR 59). */
+  TaxesNotCalculated: z.object({
+    reason: taxFailureSchema,
+    message: z.string(),
+    /** The instant at which it is tried again, where it was to be made final; null: it has one of its own. */
+    retries_at: instant.nullable(),
   }),
   /** From here on it is being made final: nothing of it changes but by that (billing: one decision at one position). */
   FinalizationStarted: z.object({ at: instant }),

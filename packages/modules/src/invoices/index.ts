@@ -30,10 +30,13 @@ import { usageOfTables } from './usage-readings.ts';
 import { voidedInvoices } from './voiding/reactions.ts';
 
 export {
+  type BilledTax,
   figuresOf,
   includedTaxOf,
   netOf as invoiceNet,
+  netsOf,
   payableBy,
+  type Taxation,
   taxOf as invoiceLineTax,
 } from './amounts.ts';
 export type { Collecting } from './at-once/collecting.ts';
@@ -84,6 +87,15 @@ export {
   returnPayment,
   settlePayment,
 } from './settling/payments.ts';
+export {
+  type TaxCalculation,
+  type TaxContext,
+  TaxesUnavailable,
+  type TaxQuestion,
+} from './tax-calculation.ts';
+export { taxesOfOtherLines } from './tax-shares.ts';
+export { taxCalculation } from './taxation.ts';
+export { exemptionOf, localTaxes } from './taxes.ts';
 export {
   type UsageReading,
   type UsageReadings,

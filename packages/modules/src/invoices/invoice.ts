@@ -35,6 +35,13 @@ export interface InvoicePayment extends InvoiceEventData<'PaymentSettled'> {
   readonly returned: DecimalText;
 }
 
+/** A failed attempt to learn the taxes of an invoice (ADR 59). */
+export interface TaxFailure extends InvoiceEventData<'TaxesNotCalculated'> {
+  readonly at: Instant;
+  /** Attempts that have failed one after the other. */
+  readonly times: number;
+}
+
 /** A debt of one customer, from the draft to the last payment. */
 export interface Invoice
   extends RecordStamps,
@@ -60,6 +67,8 @@ export interface Invoice
   readonly purchase: InvoiceEventData<'PurchaseEnded'>['end'] | null;
   /** The last that is known of a payment that has not come. */
   readonly noted: 'INITIATED' | 'PENDING' | 'PROCESSING' | 'FAILED' | null;
+  /** The last attempt to learn its taxes, where that has failed; null: they are known, or nobody has asked. */
+  readonly tax_failure: TaxFailure | null;
   readonly last_computed_at: Instant | null;
   readonly finalized_at: Instant | null;
   readonly paid_at: Instant | null;
@@ -105,6 +114,7 @@ function evolve(state: InvoiceState, event: Stamped<InvoiceEvent>): InvoiceState
       given_back: [],
       purchase: null,
       noted: null,
+      tax_failure: null,
       last_computed_at: null,
       finalized_at: null,
       paid_at: null,
@@ -127,7 +137,16 @@ function after(
   const at = event.stamp.occurred_at;
   switch (event.type) {
     case 'InvoiceComputed':
-      return { ...invoice, ...event.data, last_computed_at: at };
+      return { ...invoice, ...event.data, tax_failure: null, last_computed_at: at };
+    case 'TaxesNotCalculated': {
+      const times = (invoice.tax_failure?.times ?? 0) + 1;
+      return {
+        ...invoice,
+        is_finalizing: false,
+        finalizes_at: event.data.retries_at ?? invoice.finalizes_at,
+        tax_failure: { ...event.data, at, times },
+      };
+    }
     case 'FinalizationStarted':
       return { ...invoice, is_finalizing: true };
     case 'InvoiceFinalized':

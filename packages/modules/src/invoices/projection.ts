@@ -12,7 +12,7 @@ const finalizesAt = (state: InvoiceState): Instant | null =>
 /** One row per invoice. */
 export const invoiceTable = recordProjection(invoice, {
   name: 'invoices',
-  version: 3,
+  version: 4,
   view: invoiceView,
   columns: {
     customer_id: { type: 'text', of: (shown) => shown.customer_id, index: true },

@@ -27,6 +27,7 @@ function messageOf(event: InvoiceEvent): string | null {
     case 'InvoiceComputed':
       // What is computed to be final is told when it is.
       return event.data.plan === null ? 'update' : null;
+    case 'TaxesNotCalculated':
     case 'InvoiceSkipped':
     case 'InvoiceChanged':
     case 'InvoiceAdjusted':

@@ -27,6 +27,7 @@ test('every member is there, null where it has no value', async () => {
     'subscription_customer_id',
     'subscription_id',
     'tax_exemption',
+    'tax_failure',
     'voided_at',
   ]);
   assert.not.ok(JSON.stringify(draft).includes('""'));

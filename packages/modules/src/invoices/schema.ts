@@ -8,7 +8,12 @@ import { z } from 'zod';
 import { couponSchema } from '../coupons/index.ts';
 import { customerSchema } from '../customers/index.ts';
 import { subscriptionSchema } from '../subscriptions/index.ts';
-import { taxBehaviorSchema, taxExemptionSchema, taxRateSchema } from '../taxes/index.ts';
+import {
+  taxBehaviorSchema,
+  taxExemptionSchema,
+  taxFailureSchema,
+  taxRateSchema,
+} from '../taxes/index.ts';
 import { usageOfGroupSchema, usageOfSourceSchema } from './line-usage/schema.ts';
 import {
   billingReasonSchema,
@@ -128,6 +133,7 @@ const taxSnapshotSchema = taxRateSchema
     percentage_value: true,
     fixed_value: true,
   })
+  .extend({ id: textOrNull })
   .meta({ id: 'TaxRateSnapshot' });
 
 /** A tax on the wire (specification §2.20). */
@@ -137,7 +143,9 @@ export const appliedTaxSchema = z
     status: recordStatusSchema,
     entity_type: z.literal('invoice'),
     entity_id: z.string(),
-    tax_rate_id: z.string(),
+    tax_rate_id: textOrNull.meta({
+      description: 'Id of the rate; null: a tax provider has worked the tax out',
+    }),
     tax_rate: taxSnapshotSchema,
     tax_association_id: textOrNull,
     currency: z.string(),
@@ -152,6 +160,22 @@ export const appliedTaxSchema = z
   })
   .meta({ id: 'AppliedTax' });
 export type AppliedTaxResource = z.output<typeof appliedTaxSchema>;
+
+/** A failed attempt to learn the taxes of a draft from a tax provider. */
+const taxFailureShown = z
+  .object({
+    reason: taxFailureSchema,
+    message: z.string(),
+    failures: z
+      .number()
+      .int()
+      .meta({ description: 'Attempts that have failed one after the other' }),
+    failed_at: instantSchema,
+    retries_at: instantOrNull.meta({
+      description: 'When it is tried again; null: when the draft is made final in its time',
+    }),
+  })
+  .meta({ id: 'InvoiceTaxFailure' });
 
 /** The invoice on the wire (specification §2.20; hidden fields: D1; what has no value yet is null: D58). */
 export const invoiceSchema = z
@@ -206,6 +230,10 @@ export const invoiceSchema = z
     tax_exemption: taxExemptionSchema
       .nullable()
       .meta({ description: 'Why no tax is taken that would be otherwise; null: none is left out' }),
+    tax_failure: taxFailureShown.nullable().meta({
+      description:
+        'The last attempt to learn the taxes of a draft, which has failed: it is tried again. Null: there is none',
+    }),
     metadata: metadataSchema,
     customer: customerSchema.optional(),
     subscription: subscriptionSchema.optional(),

@@ -1,55 +1,44 @@
 import { type AskingContext, where } from '@counterfoil/engine/define';
-import { type AppliedTaxId, type Currency, derivedId, type Instant } from '@counterfoil/kernel';
+import { type AppliedTaxId, derivedId } from '@counterfoil/kernel';
 import { customer } from '../customers/index.ts';
 import {
   type Association,
-  type BroughtAssociation,
   type TaxEntity,
+  type TaxExemption,
   taxAssociationRecords,
   taxRate,
 } from '../taxes/index.ts';
-import type { BilledTax, Taxation } from './amounts.ts';
+import type { BilledTax } from './bill.ts';
+import type { TaxCalculation, TaxContext, TaxedInvoice } from './tax-calculation.ts';
 
 /** Associations that are read together. */
 const pageSize = 100;
 
-/** The invoice whose taxes are looked for. */
-export interface TaxedInvoice {
-  readonly id: string;
-  readonly subscription_id: string | null;
-  readonly customer_id: string;
-  readonly currency: Currency;
-  /** The instant that decides about dates: the end of its period. */
-  readonly at: Instant;
-  /** Associations that its subscription brings, and that are not recorded yet. */
-  readonly brought?: readonly BroughtAssociation[];
-}
-
 /**
- * The taxes of an invoice: those that a request has named, else those that are associated with it. Of a customer who is exempt none of them is taken, whoever
- * names them, and the invoice says why. Of whom nothing would be taken nobody asks for an exemption.
- *
- * @param named those that stand in place of what is associated; null: none do
+ * Taxes by the rates of the environment: those that a request has named, else those that are associated with the invoice. Of a customer who is exempt none of them
+ * is taken, whoever names them, and the invoice says why. Of whom nothing would be taken nobody asks for an exemption.
  */
-export async function taxationOf(
-  context: Pick<AskingContext, 'read' | 'load' | 'principal'>,
-  invoice: TaxedInvoice,
-  named: readonly BilledTax[] | null = null,
-): Promise<Taxation> {
-  const taxes = named ?? (await taxesOf(context, invoice));
-  if (taxes.length === 0) return { taxes, exemption: null };
-  const exemption = (await context.load(customer, invoice.customer_id))?.tax_exemption ?? null;
-  return { taxes: exemption === null ? taxes : [], exemption };
-}
+export const localTaxes: TaxCalculation = {
+  taxation: async (context, { invoice, named }) => {
+    const taxes = named ?? (await taxesOf(context, invoice));
+    if (taxes.length === 0) return { taxes, exemption: null };
+    const exemption = await exemptionOf(context, invoice.customer_id);
+    return { taxes: exemption === null ? taxes : [], exemption };
+  },
+};
+
+/** The exemption of a customer from taxes; null: there is none. */
+export const exemptionOf = async (
+  context: Pick<TaxContext, 'load'>,
+  customerId: string,
+): Promise<TaxExemption | null> =>
+  (await context.load(customer, customerId))?.tax_exemption ?? null;
 
 /**
  * The taxes of an invoice: what is associated with its subscription, else with who pays, else with the tenant, and applies by
  * itself, in the currency, within its dates (E 21 B). By priority, then by age.
  */
-async function taxesOf(
-  context: Pick<AskingContext, 'read' | 'load' | 'principal'>,
-  invoice: TaxedInvoice,
-): Promise<readonly BilledTax[]> {
+async function taxesOf(context: TaxContext, invoice: TaxedInvoice): Promise<readonly BilledTax[]> {
   const owners: readonly (readonly [TaxEntity, string])[] = [
     ...(invoice.subscription_id === null
       ? []

@@ -26,13 +26,14 @@ export interface Taxed {
 /**
  * The taxes of lines, all on the same base: they do not compound. A percentage is added to lines whose price is without tax; out of the amounts
  * of lines whose price has it in it, all percentages together are taken at once, so that each amount is the base and its taxes to
- * the last unit. A fixed tax is in no price: it is added where something is taxable (E 21 B), to lines without tax first.
+ * the last unit. What a tax provider has said of a tax stays as it was said. A fixed tax is in no price: it is added where something is taxable (E 21 B), to lines without tax first.
  *
  * @param nets the amounts of the lines after discounts
  */
 export function taxed(bill: Taxable, nets: readonly Decimal[]): Taxed {
-  const within = includedIn(bill, nets);
-  const onTop = addedOn(bill, nets);
+  const given = givenOn(bill);
+  const within = together(includedIn(bill, nets), given.within);
+  const onTop = together(addedOn(bill, nets), given.onTop);
   const taxes = bill.taxes.map((tax, index): AppliedTax => {
     const own = nets.map((net, place) => net.minus(within.ofLine[place] ?? zero));
     const included = within.ofTax[index] ?? zero;
@@ -63,25 +64,53 @@ const forLines = (
 ): readonly Decimal[] =>
   lines.map((line, place) => (isFor(tax, line) ? (amounts[place] ?? zero) : zero));
 
+const together = (some: Amounts, others: Amounts): Amounts => ({
+  ofTax: plus(some.ofTax, others.ofTax),
+  ofLine: plus(some.ofLine, others.ofLine),
+});
+
+/** What tax providers have said that lines have of their taxes: within the amounts of those that have it in them, else on top. */
+function givenOn({ lines, taxes }: Taxable): { readonly within: Amounts; readonly onTop: Amounts } {
+  const sidesOn = (isWithin: boolean): Amounts => {
+    const amounts = taxes.map(({ shares = [] }) => {
+      const byLine = new Map(shares.map(({ line_id, amount }) => [line_id, decimal(amount)]));
+      return lines.map((line) =>
+        isInclusive(line) === isWithin ? (byLine.get(line.id) ?? zero) : zero,
+      );
+    });
+    return {
+      ofTax: amounts.map(sum),
+      ofLine: amounts.reduce(
+        plus,
+        lines.map(() => zero),
+      ),
+    };
+  };
+  return { within: sidesOn(true), onTop: sidesOn(false) };
+}
+
+const isWorkedOut = ({ shares }: Pick<BilledTax, 'shares'>): boolean => shares === undefined;
+
 /** Percentages on top of what is without tax, and fixed taxes. Those that are for the same lines are spread over them together. */
 function addedOn({ currency, lines, taxes }: Taxable, nets: readonly Decimal[]): Amounts {
   const without = nets.map((net, place) => (isInclusive(lines[place]) ? zero : net));
   const ofTax = taxes.map(() => zero);
   let ofLine: readonly Decimal[] = lines.map(() => zero);
-  const groups = Map.groupBy(taxes.keys(), (index) => taxes[index]?.line_ids?.join('\n') ?? null);
+  const own = [...taxes.entries()].flatMap(([index, tax]) => (isWorkedOut(tax) ? [index] : []));
+  const groups = Map.groupBy(own, (index) => taxes[index]?.line_ids?.join('\n') ?? null);
   for (const indices of groups.values()) {
     const [tax] = indices.flatMap((index) => taxes[index] ?? []);
     if (!tax) continue;
-    const [own, all] = [forLines(tax, lines, without), forLines(tax, lines, nets)];
-    const base = sidesOf(own);
+    const [taxable, all] = [forLines(tax, lines, without), forLines(tax, lines, nets)];
+    const base = sidesOf(taxable);
     const sides = indices.map((index) => addedBy(taxes[index] ?? tax, base, all, currency));
     for (const [place, index] of indices.entries()) ofTax[index] = both(sides[place] ?? nothing);
-    const together = {
+    const added = {
       charged: sum(sides.map(({ charged }) => charged)),
       back: sum(sides.map(({ back }) => back)),
     };
-    const ups = base.charged.eq(zero) ? all : own;
-    ofLine = plus(ofLine, spreadOver(together, ups, currency, own));
+    const ups = base.charged.eq(zero) ? all : taxable;
+    ofLine = plus(ofLine, spreadOver(added, ups, currency, taxable));
   }
   return { ofTax, ofLine };
 }
@@ -114,7 +143,9 @@ function includedIn({ currency, lines, taxes }: Taxable, nets: readonly Decimal[
     const [first] = group;
     if (!first) continue;
     const rates = taxes.map((tax) =>
-      isFor(tax, first[1]) && tax.percentage !== null ? decimal(tax.percentage) : zero,
+      isWorkedOut(tax) && isFor(tax, first[1]) && tax.percentage !== null
+        ? decimal(tax.percentage)
+        : zero,
     );
     const places = new Set(group.map(([place]) => place));
     const own = nets.map((net, place) => (places.has(place) ? net : zero));

@@ -1,5 +1,5 @@
-import type { AnyRoute, DueWork } from '@counterfoil/engine/define';
-import type { DecimalText, Instant } from '@counterfoil/kernel';
+import type { AnyRoute, DueWork, Parts } from '@counterfoil/engine/define';
+import type { AnyAggregate, DecimalText, Instant } from '@counterfoil/kernel';
 import {
   callRoute,
   memoryDueRows,
@@ -20,8 +20,8 @@ import { settlePayment } from './settling/payments.ts';
 import { invoiceWorld } from './test-invoice-world.ts';
 
 /** The world of invoices, with what callers do to them. */
-export async function billingWorld() {
-  const base = await invoiceWorld();
+export async function billingWorld(others: readonly AnyAggregate[] = [], parts?: Parts) {
+  const base = await invoiceWorld(others, parts);
   const { world, customerId } = base;
   const request = (operation = '', key?: string, fields: object = {}) =>
     world.request(

@@ -1,4 +1,4 @@
-import type { AnyRoute, Reaction } from '@counterfoil/engine/define';
+import type { AnyRoute, Parts, Reaction } from '@counterfoil/engine/define';
 import {
   type AnyAggregate,
   type DecimalText,
@@ -12,7 +12,13 @@ import {
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import type { MemoryWorld, RawInput } from '@counterfoil/testkit';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
-import { callRoute, memoryDueRows, memoryWorld, testPrincipal } from '@counterfoil/testkit';
+import {
+  callRoute,
+  MemoryStore,
+  memoryDueRows,
+  memoryWorld,
+  testPrincipal,
+} from '@counterfoil/testkit';
 import { coupon, couponRedemptions, coupons } from '../coupons/index.ts';
 import { customer, customers } from '../customers/index.ts';
 import { feature, features } from '../features/index.ts';
@@ -69,8 +75,8 @@ export const routesAround: Readonly<Record<string, AnyRoute>> = Object.assign(
  * A world with a customer, who is taxed at ten percent, and a plan of a hundred dollars a month in advance and calls at two cents up
  * to a thousand and one above, of which a hundred a month are free (E 31). The time is the start of 2026.
  */
-export async function invoiceWorld(others: readonly AnyAggregate[] = []) {
-  const world = memoryWorld([...invoiceAggregates, ...others]);
+export async function invoiceWorld(others: readonly AnyAggregate[] = [], parts?: Parts) {
+  const world = memoryWorld([...invoiceAggregates, ...others], new MemoryStore(), parts);
   const calls: Call[] = [];
   const usage = usageOf(calls);
   const reactions = reactionsWith(usage);
@@ -106,7 +112,9 @@ export async function invoiceWorld(others: readonly AnyAggregate[] = []) {
     usage,
     /** Another process over the same log, or over another one. */
     another: (store = world.store) =>
-      Object.assign(memoryWorld(invoiceAggregates, store), { now: world.now }),
+      Object.assign(memoryWorld([...invoiceAggregates, ...others], store, parts), {
+        now: world.now,
+      }),
     create: (body: object = {}) =>
       post('/subscriptions', {
         external_customer_id: 'ada',

@@ -137,6 +137,13 @@ export function invoiceView(state: InvoiceState): InvoiceResource {
     coupon_applications: invoice.coupons.map((coupon) => couponApplicationView(invoice, coupon)),
     taxes: invoice.taxes.map((tax) => appliedTaxView(invoice, tax)),
     tax_exemption: invoice.tax_exemption,
+    tax_failure: invoice.tax_failure && {
+      reason: invoice.tax_failure.reason,
+      message: invoice.tax_failure.message,
+      failures: invoice.tax_failure.times,
+      failed_at: invoice.tax_failure.at,
+      retries_at: invoice.tax_failure.retries_at,
+    },
     metadata: invoice.metadata,
   };
 }

@@ -50,10 +50,10 @@ async function documented(
   const more = corrections.filter(isMore);
   if (more.length > 0) {
     await draftCorrection(context, invoiceId, original, {
-      lines: more.map(({ net, line_id, ...line }) => ({
+      lines: more.map(({ net, ...line }) => ({
         ...line,
         amount: net,
-        tax_behavior: behaviorOf(original, line_id),
+        tax_behavior: behaviorOf(original, line.line_id),
       })),
       memo,
     });

@@ -20,6 +20,7 @@ import {
   type InvoiceLine,
   invoiceNet,
   recordedInvoice,
+  taxesOfOtherLines,
   type UsageAt,
   usageAt,
 } from '../invoices/index.ts';
@@ -73,8 +74,9 @@ export async function ratedAgain(
     within: (then) => withPrices(then, reprice),
   });
   const lines = linesUnder(invoice, other, new Set(prices.map(({ price_id }) => price_id)));
-  const { taxes } = again.bill;
-  const after = figuresOf({ ...other.bill, taxes, lines, credits: [] });
+  const bill = { ...other.bill, lines };
+  const taxes = taxesOfOtherLines(again.bill, bill);
+  const after = figuresOf({ ...bill, taxes, credits: [] });
   return { invoice: current, before: invoice, after, lines: differing(invoice, after) };
 }
 

@@ -43,6 +43,9 @@ const bonusConfigAnswer = answerOf('bonus_credits_topup_config', bonusConfig.sch
   id: 'BonusConfigSetting',
 });
 
+const taxConfig = definitions.tax_config;
+const taxConfigAnswer = answerOf('tax_config', taxConfig.schema).meta({ id: 'TaxConfigSetting' });
+
 function answered<const Key extends SettingKey>(
   { principal }: RequestContext,
   key: Key,
@@ -178,5 +181,33 @@ export const settingRoutes = {
     permission: 'setting:write',
     response: messageSchema,
     handle: (context) => reset(context, 'bonus_credits_topup_config'),
+  }),
+
+  'GET /settings/tax_config': route({
+    ...common,
+    summary: `Get ${taxConfig.called}`,
+    permission: 'setting:read',
+    response: taxConfigAnswer,
+    handle: (context) => read(context, 'tax_config'),
+  }),
+  'PUT /settings/tax_config': route({
+    ...common,
+    summary: `Set ${taxConfig.called}`,
+    description: `${changing} Prices that were made before stay as they are.`,
+    permission: 'setting:write',
+    body: updateOf(taxConfig.schema.partial().meta({ id: 'TaxConfigChanges' })).meta({
+      id: 'UpdateTaxConfig',
+    }),
+    response: taxConfigAnswer,
+    example: { body: { value: { default_behavior: 'inclusive' } } },
+    handle: (context, { body }) => changed(context, 'tax_config', body.value),
+  }),
+  'DELETE /settings/tax_config': route({
+    ...common,
+    summary: `Reset ${taxConfig.called}`,
+    description: resetting,
+    permission: 'setting:write',
+    response: messageSchema,
+    handle: (context) => reset(context, 'tax_config'),
   }),
 } satisfies Routes;

@@ -17,6 +17,7 @@ const events = {
   InvoiceConfigChanged: definitions.invoice_config.schema.partial(),
   SubscriptionConfigChanged: definitions.subscription_config.schema.partial(),
   BonusConfigChanged: definitions.bonus_credits_topup_config.schema.partial(),
+  TaxConfigChanged: definitions.tax_config.schema.partial(),
   /** All its members have their defaults again. */
   SettingReset: z.object({}),
 } as const;
@@ -43,6 +44,7 @@ export const setting = aggregate({
       case 'InvoiceConfigChanged':
       case 'SubscriptionConfigChanged':
       case 'BonusConfigChanged':
+      case 'TaxConfigChanged':
         return { ...before, own: { ...state?.own, ...event.data } };
       case 'SettingReset':
         return { ...before, own: {} };
@@ -64,6 +66,7 @@ const changedEvents = {
   invoice_config: 'InvoiceConfigChanged',
   subscription_config: 'SubscriptionConfigChanged',
   bonus_credits_topup_config: 'BonusConfigChanged',
+  tax_config: 'TaxConfigChanged',
 } as const satisfies Record<SettingKey, SettingEvent['type']>;
 
 /** Gives members of a setting values of their own; the others stay as they are. No event when nothing changes. */

@@ -7,6 +7,7 @@ import {
   timeZoneSchema,
 } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { taxBehaviorSchema } from '../taxes/index.ts';
 
 /** The part of an invoice's number that says when it was made final (E 15.4). */
 const numberFormatSchema = z
@@ -74,6 +75,13 @@ const bonusConfigSchema = z
   })
   .meta({ id: 'BonusConfig' });
 
+const taxConfigSchema = z
+  .object({
+    /** The place of the tax of prices that do not say it themselves when they are made. */
+    default_behavior: taxBehaviorSchema,
+  })
+  .meta({ id: 'TaxConfig' });
+
 /** Everything that can be set, by key: the form of its value, and the value that counts until it is set (E 0). */
 export const definitions = {
   invoice_config: {
@@ -105,6 +113,11 @@ export const definitions = {
     called: 'the bonus that purchases of credits bring',
     schema: bonusConfigSchema,
     defaults: { enabled: false, slabs: [] },
+  },
+  tax_config: {
+    called: 'the taxes of new prices',
+    schema: taxConfigSchema,
+    defaults: { default_behavior: 'exclusive' },
   },
 } as const satisfies Record<string, Definition>;
 

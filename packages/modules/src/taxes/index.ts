@@ -14,6 +14,7 @@ export {
 } from './association-schema.ts';
 export { type TaxBehavior, taxBehaviorSchema } from './behavior.ts';
 export { type TaxExemption, taxExemptionInput, taxExemptionSchema } from './exemption.ts';
+export { type TaxFailureReason, taxFailureSchema } from './failure.ts';
 export {
   type BroughtAssociation,
   broughtAssociationData,

@@ -24,6 +24,9 @@ const secretText =
 export const secretBytes = (secret: string): Buffer | null =>
   secretText.test(secret) ? Buffer.from(secret.slice(prefix.length), 'base64') : null;
 
+/** Tells whether a text is a signing secret of 24 to 64 bytes. */
+export const isSecret = (text: string): boolean => secretText.test(text);
+
 /** A signing secret that a caller brings along. */
 export const secretSchema = z
   .string()

@@ -46,7 +46,7 @@ export async function foreseenDraft(
   const invoiceId = invoiceIdOf(under, settlement);
   const drafting = { root, settled, at: settlement.at, billing_sequence: null };
   const draft = await draftOfSettled(context, invoiceId, drafting);
-  const asked = { ...draft, brought: broughtBy(events) };
+  const asked = { ...draft, brought: broughtBy(events), purpose: 'preview' as const };
   const read = () => usage.atOnce(after);
   const figures = await computed(after, asked, read, isFreeFor(context, invoiceId));
   return foldedInvoice(context, [

@@ -84,7 +84,7 @@ async function asItFollowed(
             // One that waits is made final by its time, and has its figures until then.
             return isDue(after, drafted.stamp.occurred_at)
               ? [['FinalizationStarted']]
-              : [['InvoiceComputed']];
+              : [['InvoiceComputed', 'TaxesNotCalculated']];
           case 'InvoiceFinalized':
           case 'PaymentSettled':
             return [['PaymentSettled']];

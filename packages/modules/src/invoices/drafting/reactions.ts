@@ -12,13 +12,16 @@ import {
   computeDraft,
   draftInvoice,
   draftWithFigures,
+  draftWithoutTaxes,
   finalizeDue,
   type InvoiceDecision,
   isDue,
+  noteTaxFailure,
 } from '../decisions.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { settledFor } from '../lines/parts.ts';
 import { invoiceSequence, numberTaken, takeNumber } from '../sequence.ts';
+import { TaxesUnavailable } from '../tax-calculation.ts';
 import type { UsageReadings } from '../usage-readings.ts';
 import { invoicedUnder, invoiceIdOf, isBilled, isOfPeriod } from './cause.ts';
 import { draftOfSettled } from './draft.ts';
@@ -114,8 +117,13 @@ async function drafted(
   const draft = await draftOfSettled(context, id, { root, settled, at, billing_sequence });
   if (draft.finalizes_at !== null && draft.finalizes_at <= context.now) return draftInvoice(draft);
   const read = () => usage.atOnce(context);
-  const figures = await computed(context, draft, read, isFreeFor(context, id), reading);
-  return draftWithFigures(draft, { ...figures, plan: null });
+  try {
+    const figures = await computed(context, draft, read, isFreeFor(context, id), reading);
+    return draftWithFigures(draft, { ...figures, plan: null });
+  } catch (error) {
+    if (!(error instanceof TaxesUnavailable)) throw error;
+    return draftWithoutTaxes(draft, error, 'has_its_time');
+  }
 }
 
 /** Makes a draft final whose time has come; gives one that waits the figures that it does not have. */
@@ -129,8 +137,13 @@ async function goOn(context: WorkContext, draft: Invoice, usage: UsageReadings):
   await context.execute(invoice, id, {
     prepare: async () => {
       const read = () => usage.atOnce(context);
-      const figures = await computed(context, { ...draft, cause }, read, isFreeFor(context, id));
-      return computeDraft({ ...figures, plan: null });
+      try {
+        const figures = await computed(context, { ...draft, cause }, read, isFreeFor(context, id));
+        return computeDraft({ ...figures, plan: null });
+      } catch (error) {
+        if (!(error instanceof TaxesUnavailable)) throw error;
+        return noteTaxFailure(error);
+      }
     },
   });
 }

@@ -247,7 +247,10 @@ const couponSchema = z
 
 const taxSchema = z
   .object({
-    tax_rate_id: text('Id of the rate'),
+    tax_rate_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Id of the rate; null: a tax provider has worked it out' }),
     code: text('Code of the rate'),
     name: text('Name of the rate'),
     percentage: textOrNull('Percentage of what is taxable; null: it is an amount'),

@@ -9,6 +9,6 @@ export const finalization = finalizationCarriedOut(usageOfTables);
 
 /** The events that follow from the beginning of a finalisation. */
 export const followsFinalization: Following<InvoiceEvent, InvoiceState> = ({ type }) => {
-  if (type === 'FinalizationStarted') return [['InvoiceComputed']];
+  if (type === 'FinalizationStarted') return [['InvoiceComputed', 'TaxesNotCalculated']];
   return type === 'InvoiceComputed' ? [['InvoiceFinalized', 'InvoiceSkipped']] : [];
 };

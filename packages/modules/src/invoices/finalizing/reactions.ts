@@ -25,10 +25,12 @@ import {
 } from '../../wallets/index.ts';
 import { type PayingCredits, payableBy, withCredits } from '../amounts.ts';
 import { claimFor, computed } from '../computing.ts';
-import { computeFinal, finalizeInvoice, skipInvoice } from '../decisions.ts';
+import { computeFinal, finalizeInvoice, postponeFinalization, skipInvoice } from '../decisions.ts';
 import type { SettlementsCause } from '../drafting/cause.ts';
 import type { InvoiceFigures, TakenCredits } from '../events.ts';
+import { figuresOfGiven } from '../given/figures.ts';
 import { type Invoice, invoice } from '../invoice.ts';
+import { TaxesUnavailable } from '../tax-calculation.ts';
 import type { UsageReadings } from '../usage-readings.ts';
 import { atOnePosition } from './at-one-position.ts';
 import { numbered } from './numbered.ts';
@@ -48,13 +50,19 @@ export const finalizationCarriedOut = (usage: UsageReadings) =>
         const outcome = await context.execute(invoice, id, {
           prepare: async () => {
             const draft = existing(await context.load(invoice, id), 'invoice');
-            const figures = await figuresAt(context, draft, usage);
-            const plan = await planOf(context, draft, figures, data.at);
-            return computeFinal({ ...figures, plan });
+            try {
+              const figures = await figuresAt(context, draft, usage);
+              const plan = await planOf(context, draft, figures, data.at);
+              return computeFinal({ ...figures, plan });
+            } catch (error) {
+              if (!(error instanceof TaxesUnavailable)) throw error;
+              return postponeFinalization(error);
+            }
           },
         });
         const planned = existing(outcome.state, 'invoice');
-        if (outcome.events.length === 0) return;
+        // Without its taxes it is a draft again, and due once more in a while.
+        if (!outcome.events.some(({ type }) => type === 'InvoiceComputed')) return;
         await (isNothing(planned)
           ? context.execute(invoice, id, skipInvoice(figuresIn(planned)))
           : finish(context, planned));
@@ -62,9 +70,11 @@ export const finalizationCarriedOut = (usage: UsageReadings) =>
     },
   });
 
-/** The figures of an invoice that is made final: computed anew where they follow from settlements, else those that it was given. */
+/** The figures of an invoice that is made final: computed anew where they follow from settlements, else those that it has. Throws `TaxesUnavailable`. */
 async function figuresAt(context: WorkContext, draft: Invoice, usage: UsageReadings) {
-  const { cause } = draft;
+  const { cause, given } = draft;
+  // It has no figures yet where nobody knew its taxes when it was drafted.
+  if (given && draft.last_computed_at === null) return figuresOfGiven(context, draft, given);
   if (cause.kind !== 'settlements') return figuresIn(draft);
   await takeAllDue(context, cause);
   return atOnePosition(context, usage, (read) =>

@@ -1,17 +1,13 @@
 import { derivedId, type InvoiceId } from '@counterfoil/kernel';
-import type { Bill, Taxation } from '../amounts.ts';
+import type { Bill, Taxation, UntaxedBill } from '../amounts.ts';
 import type { GivenBill } from '../events.ts';
 import type { Invoice } from '../invoice.ts';
 
-/**
- * The bill of an invoice whose lines were given: by a request, or by the purchase of credits.
- */
-export const billOfGiven = (
+/** The bill of an invoice whose lines were given, before its taxes: by a request, or by the purchase of credits. */
+export const untaxedOfGiven = (
   { id, currency }: Pick<Invoice, 'id' | 'currency'>,
   given: GivenBill,
-  taxation: Taxation,
-  credits: Bill['credits'] = [],
-): Bill => ({
+): UntaxedBill => ({
   currency,
   lines: given.lines,
   coupons: given.coupons.map((coupon) => ({
@@ -19,9 +15,15 @@ export const billOfGiven = (
     idFor: (lineId) =>
       derivedId('coupon_app', `${id}\n${coupon.coupon_id}\n${lineId ?? 'the whole'}`),
   })),
-  ...taxation,
-  credits,
 });
+
+/** The whole bill of such an invoice. */
+export const billOfGiven = (
+  invoice: Pick<Invoice, 'id' | 'currency'>,
+  given: GivenBill,
+  taxation: Taxation,
+  credits: Bill['credits'] = [],
+): Bill => ({ ...untaxedOfGiven(invoice, given), ...taxation, credits });
 
 /** The id of a line that was given: its place in the invoice. */
 export const givenLineId = (invoiceId: InvoiceId, index: number) =>

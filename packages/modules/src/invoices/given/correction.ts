@@ -1,13 +1,15 @@
 import type { WorkContext } from '@counterfoil/engine/define';
 import type { DecimalText, InvoiceId } from '@counterfoil/kernel';
 import type { TaxBehavior } from '../../taxes/index.ts';
-import { figuresOf } from '../amounts.ts';
+import { type BilledTax, figuresOf } from '../amounts.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
 import { type Invoice, invoice } from '../invoice.ts';
 import { appliedTaxId, billOfGiven, givenLineId } from './bill.ts';
 
 /** A line of an invoice that corrects another one. */
 export interface CorrectedLine {
+  /** The line of the other invoice. */
+  readonly line_id: string;
   readonly display_name: string;
   readonly price_type: 'FIXED' | 'USAGE';
   /** Money; without tax, unless that is in it. */
@@ -28,12 +30,7 @@ export async function draftCorrection(
   const given: GivenBill = {
     lines: lines.map((line, index) => givenLine(id, index, line)),
     coupons: [],
-    taxes: original.taxes
-      .filter(({ percentage }) => percentage !== null)
-      .map(({ taxable_amount: _taxable, tax_amount: _tax, included_amount: _in, ...rate }) => ({
-        ...rate,
-        id: appliedTaxId(id, rate.tax_rate_id),
-      })),
+    taxes: ratesFor(id, original, lines),
   };
   const { currency } = original;
   const taxation = { taxes: given.taxes ?? [], exemption: original.tax_exemption };
@@ -49,6 +46,23 @@ export async function draftCorrection(
         ],
   );
 }
+
+/** The percentages of an invoice, on the lines that correct those that they were for; whoever has worked them out. */
+const ratesFor = (
+  id: InvoiceId,
+  { taxes }: Invoice,
+  corrected: readonly CorrectedLine[],
+): BilledTax[] =>
+  taxes.flatMap((tax) => {
+    const { taxable_amount: _taxable, tax_amount: _tax, included_amount: _in, ...rest } = tax;
+    const { shares: _shares, line_ids, ...rate } = rest;
+    const own = corrected.flatMap(({ line_id }, index) =>
+      line_ids?.some((each) => each === line_id) ? [givenLineId(id, index)] : [],
+    );
+    if (rate.percentage === null || (line_ids && own.length === 0)) return [];
+    const name = rate.tax_rate_id ?? `${rate.code} ${rate.name} ${rate.percentage}`;
+    return [{ ...rate, id: appliedTaxId(id, name), ...(line_ids && { line_ids: own }) }];
+  });
 
 const draftOf = (
   id: InvoiceId,

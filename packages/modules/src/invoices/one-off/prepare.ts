@@ -18,8 +18,8 @@ import { figuresOf } from '../amounts.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import { daysOfTerms } from '../drafting/draft.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
-import { billOfGiven, givenLineId } from '../given/bill.ts';
-import { taxationOf } from '../taxes.ts';
+import { billOfGiven, givenLineId, untaxedOfGiven } from '../given/bill.ts';
+import { taxationOf } from '../taxation.ts';
 import { givenCoupons, type NamedCoupon, namedCoupons } from './coupons.ts';
 import type { CreateInvoice, GivenLine } from './schema.ts';
 import { namedTaxes } from './taxes.ts';
@@ -51,7 +51,10 @@ export async function prepareInvoice(
     coupons: givenCoupons(coupons, lines),
     taxes: await namedTaxes(context, id, body),
   };
-  const taxation = await taxationOf(context, taxedInvoice(context, id, body), given.taxes);
+  const taxation = await taxationOf(context, {
+    invoice: taxedInvoice(context, id, body),
+    ...{ bill: untaxedOfGiven({ id, currency }, given), named: given.taxes, purpose: 'invoice' },
+  });
   const figures = figuresOf(billOfGiven({ id, currency }, given, taxation));
   assertTotals(body, figures);
   const drafted = { ...draftOf(context, id, body), given, due_days: await dueDays(context, owner) };

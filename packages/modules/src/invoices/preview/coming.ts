@@ -56,6 +56,7 @@ export function afterwards(
     holderOf: (aggregate, name, value) => context.holderOf(aggregate, name, value),
     factsByNow: () => context.factsByNow(),
     beside: () => context.beside(),
+    part: (wanted) => context.part(wanted),
     load: async (aggregate, id) => {
       const loaded: unknown = await context.load(aggregate, id);
       let state = loaded as ReturnType<typeof aggregate.evolve>;

@@ -62,7 +62,13 @@ export async function previewed(
     billing_sequence: null,
   });
   const read = () => usage.atOnce(after);
-  const figures = await computed(after, draft, read, isFreeFor(context, id), reading);
+  const figures = await computed(
+    after,
+    { ...draft, purpose: 'preview' },
+    read,
+    isFreeFor(context, id),
+    reading,
+  );
   const events: readonly InvoiceEvent[] = [
     { type: 'InvoiceDrafted', data: draft },
     { type: 'InvoiceComputed', data: { ...figures, plan: null } },

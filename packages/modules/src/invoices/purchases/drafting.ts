@@ -2,12 +2,12 @@ import { reaction, type WorkContext } from '@counterfoil/engine/define';
 import { existing, type InvoiceId, type WalletId, zeroText } from '@counterfoil/kernel';
 import { settingOf } from '../../settings/index.ts';
 import { invoiceOfOrder, priceOfOrder, type Wallet, wallet } from '../../wallets/index.ts';
-import { figuresOf } from '../amounts.ts';
-import type { InvoiceDecision } from '../decisions.ts';
+import { draftWithoutTaxes, type InvoiceDecision } from '../decisions.ts';
 import type { GivenBill, InvoiceEventData } from '../events.ts';
-import { billOfGiven, givenLineId } from '../given/bill.ts';
+import { givenLineId } from '../given/bill.ts';
+import { figuresOfGiven } from '../given/figures.ts';
 import { amountsOf, invoice } from '../invoice.ts';
-import { taxationOf } from '../taxes.ts';
+import { TaxesUnavailable } from '../tax-calculation.ts';
 import { voidInvoice } from '../voiding/decisions.ts';
 
 type Order = Wallet['topups'][number];
@@ -59,19 +59,23 @@ async function draftedPurchase(
 ): Promise<InvoiceDecision> {
   const { customer_id, currency } = order;
   const given = billed(id, order);
-  const taxed = { id, subscription_id: null, customer_id, currency, at: context.now };
-  const taxation = await taxationOf(context, taxed);
-  const figures = figuresOf(billOfGiven({ id, currency }, given, taxation));
   const { due_date_days: due_days } = await settingOf(context, 'invoice_config');
   const drafted = { ...draftOf(id, walletId, order), given, due_days };
-  return (state, at) =>
-    state === null
-      ? [
-          { type: 'InvoiceDrafted', data: drafted },
-          { type: 'InvoiceComputed', data: { ...figures, position: null, plan: null } },
-          { type: 'FinalizationStarted', data: { at } },
-        ]
-      : [];
+  const taxed = { id, subscription_id: null, customer_id, currency, period_end: null };
+  try {
+    const figures = await figuresOfGiven(context, { ...taxed, created_at: context.now }, given);
+    return (state, at) =>
+      state === null
+        ? [
+            { type: 'InvoiceDrafted', data: drafted },
+            { type: 'InvoiceComputed', data: { ...figures, plan: null } },
+            { type: 'FinalizationStarted', data: { at } },
+          ]
+        : [];
+  } catch (error) {
+    if (!(error instanceof TaxesUnavailable)) throw error;
+    return draftWithoutTaxes(drafted, error, 'tries_again');
+  }
 }
 
 /** One line: the credits that are bought. */

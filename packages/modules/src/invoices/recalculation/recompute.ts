@@ -1,13 +1,10 @@
 import type { WorkContext } from '@counterfoil/engine/define';
 import { canonicalJson } from '@counterfoil/kernel';
-import { figuresOf } from '../amounts.ts';
 import { type Computed, computed, isFreeFor } from '../computing.ts';
 import type { InvoiceDecision } from '../decisions.ts';
 import { draftToEdit } from '../editing/decisions.ts';
-import type { GivenBill } from '../events.ts';
-import { billOfGiven } from '../given/bill.ts';
+import { figuresOfGiven } from '../given/figures.ts';
 import { type Invoice, invoice } from '../invoice.ts';
-import { taxationOf } from '../taxes.ts';
 import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 
 /**
@@ -41,15 +38,7 @@ async function figuresOfDraft(
     const read = () => usage.atOnce(context);
     return computed(context, { ...draft, cause }, read, isFreeFor(context, draft.id));
   }
-  return given ? ofGiven(context, draft, given) : figuresIn(draft);
-}
-
-async function ofGiven(context: WorkContext, draft: Invoice, given: GivenBill): Promise<Computed> {
-  const { id, subscription_id, customer_id, currency } = draft;
-  const at = draft.period_end ?? draft.created_at;
-  const taxed = { id, subscription_id, customer_id, currency, at };
-  const taxation = await taxationOf(context, taxed, given.taxes);
-  return { ...figuresOf(billOfGiven(draft, given, taxation)), position: null };
+  return given ? figuresOfGiven(context, draft, given) : figuresIn(draft);
 }
 
 const figuresIn = (draft: Invoice): Computed => ({

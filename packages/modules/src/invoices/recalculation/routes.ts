@@ -91,8 +91,15 @@ export const recalculationRoutes = {
   }),
 } satisfies Routes;
 
-const messageOf = ({ id, invoice_number, invoice_status }: z.output<typeof invoiceSchema>) => {
+const messageOf = ({
+  id,
+  invoice_number,
+  invoice_status,
+  tax_failure,
+}: z.output<typeof invoiceSchema>) => {
   if (invoice_status === 'FINALIZED') return `Invoice ${invoice_number} is final.`;
   if (invoice_status === 'SKIPPED') return `Invoice ${id} has nothing to bill and is skipped.`;
+  if (tax_failure)
+    return `Invoice ${id} stays a draft until its taxes are known: ${tax_failure.message}`;
   return `Invoice ${id} is being made final.`;
 };

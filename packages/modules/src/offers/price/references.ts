@@ -3,6 +3,7 @@ import { invalidField, notFound, Problem } from '@counterfoil/kernel';
 import { groupReference } from '../../groups/index.ts';
 import { meterReference } from '../../meters/index.ts';
 import { priceUnitReference } from '../../pricing-units/index.ts';
+import { settingOf } from '../../settings/index.ts';
 import type { Owner } from '../owner.ts';
 import { type PriceDraft, priceDraft } from './decisions.ts';
 import type { UnitSnapshot } from './figures.ts';
@@ -75,15 +76,19 @@ export function once<Value>(
   };
 }
 
-/** Makes drafts of requested prices: their references are checked in the log, each only once. */
+/** Makes drafts of requested prices: their references are checked in the log, each only once. What they do not say of their tax, the setting says. */
 export function priceDrafts(context: RequestContext) {
   const meter = once((id) => meterReference(context, id));
   const group = once((id) => groupReference(context, id, 'price'));
   const unit = once((code) => priceUnitReference(context, code));
+  const config = once(() => settingOf(context, 'tax_config'));
+  const behavior = async () => (await config('')).default_behavior;
   return async (request: CreatePrice, owner: Owner, pointer = ''): Promise<PriceDraft> => {
     if (request.meter_id) await meter(request.meter_id);
     if (request.group_id) await group(request.group_id);
-    return priceDraft(request, owner, await unitOf(request, unit, pointer), pointer);
+    const tax_behavior = request.tax_behavior ?? (await behavior());
+    const said = { ...request, tax_behavior };
+    return priceDraft(said, owner, await unitOf(request, unit, pointer), pointer);
   };
 }
 

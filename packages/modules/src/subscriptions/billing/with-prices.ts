@@ -51,6 +51,7 @@ export function withPrices(
     holderOf: (aggregate, name, value) => context.holderOf(aggregate, name, value),
     factsByNow: () => context.factsByNow(),
     beside: () => context.beside(),
+    part: (wanted) => context.part(wanted),
     async *history(aggregate, id, range) {
       for await (const event of context.history(aggregate, id, range)) {
         yield aggregate.name === subscription.name
