@@ -36,6 +36,8 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   SubscriptionConfigChanges: 'Members with new values',
   BonusConfig: 'Bonuses that purchases of credits bring',
   BonusConfigChanges: 'Members with new values',
+  TaxConfig: 'The taxes of new prices',
+  TaxConfigChanges: 'Members with new values',
   BonusSlab: 'The bonus of those who buy so many credits',
   billing_sequence: 'Its number among the invoices of its subscription, from 1 on',
   invoice_number: 'Number that people know it by',
@@ -120,6 +122,8 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   key: 'Name of the setting',
   'UpdateInvoiceConfig.value': 'Members with new values',
   'UpdateSubscriptionConfig.value': 'Members with new values',
+  'UpdateTaxConfig.value': 'Members with new values',
+  'TaxConfigSetting.value': 'Value that counts, with defaults for what was never set',
   slabs:
     'Bonuses by how many credits are bought: the one of the highest threshold that they reach counts',
   'BonusSlab.threshold': 'Credits from which on it counts',
@@ -138,6 +142,7 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   due_date_days: 'Days from finalisation to the due date, where nothing else says it',
   finalization_delay_seconds: 'Seconds for which the invoice of a cycle stays a draft',
   prepaid_credits_cover_tax: 'Whether prepaid credits pay tax as well',
+  default_behavior: 'Where the tax of a price is that does not say it when it is made',
   grace_period_days: 'Days after the due date until the subscription ends',
   incomplete_expiry_days: 'Days after the due date until an incomplete subscription ends',
   auto_cancellation_enabled:
