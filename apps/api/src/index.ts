@@ -294,7 +294,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   });
   const time = watchTime(started, config, { store, log, metrics, ...options });
   const members = joinOthers(started, broker.nats, { secret: secrets.membersSecret, metrics });
-  const parts = partsOf(secrets, targetPolicyOf(config));
+  const parts = partsOf({ secrets, policy: targetPolicyOf(config), now: Date.now });
   const streams = streamsOf({ store, time, members, slices, clocks, config, log, metrics, parts });
   const { publicBytesPerHour: perHour } = quotas;
   const publicBytes = watchPublicBytes({ database: config.DATABASE_URL, log, perHour });

@@ -127,7 +127,11 @@ export const startProjectorApp = (
     const time = started.add(watchClock({ store, limitSeconds, log, metrics }), stop);
     const { doubt: doubtOfTime } = time;
     const { COUNTERFOIL_SECRET_KEY: key } = config;
-    const parts = partsOf(key === undefined ? null : secretsFrom(key), targetPolicyOf(config));
+    const parts = partsOf({
+      secrets: key === undefined ? null : secretsFrom(key),
+      policy: targetPolicyOf(config),
+      now: () => Date.parse(systemClock.now('')),
+    });
     const common = { store, aggregates, clock: clocks, doubtOfTime, parts };
     const streams = createStreams({ ...common, ...snapshots });
     const prefixes = prefixesOf(slices);

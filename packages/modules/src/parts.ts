@@ -1,14 +1,21 @@
 import { Parts } from '@counterfoil/engine/define';
-import type { TargetPolicy } from '@counterfoil/webhooks';
+import { createAsker, type TargetPolicy } from '@counterfoil/webhooks';
 import { taxCalculation } from './invoices/index.ts';
 import type { Secrets } from './secrets.ts';
-import { httpTaxes } from './tax-provider/index.ts';
+import { taxesByProvider } from './tax-provider/index.ts';
 
-/**
- * The parts of a process that carries out commands.
- *
- * @param secrets null in a process that has no secret key: it works out no taxes where somebody else does
- * @param policy where servers of tenants may be
- */
-export const partsOf = (secrets: Pick<Secrets, 'sealer'> | null, policy: TargetPolicy): Parts =>
-  new Parts().with(taxCalculation, httpTaxes(secrets?.sealer ?? null, policy));
+interface PartsOptions {
+  /** Null in a process that has no secret key: it works out no taxes where somebody else does. */
+  readonly secrets: Pick<Secrets, 'sealer'> | null;
+  /** The rules of where servers of tenants may be. */
+  readonly policy: TargetPolicy;
+  /** The system's time in milliseconds. */
+  readonly now: () => number;
+}
+
+/** The parts of a process that carries out commands. */
+export const partsOf = ({ secrets, policy, now }: PartsOptions): Parts => {
+  const asker = createAsker({ policy, seconds: () => Math.floor(now() / 1000) });
+  const calculation = taxesByProvider({ sealer: secrets?.sealer ?? null, asker, elapsed: now });
+  return new Parts().with(taxCalculation, calculation);
+};

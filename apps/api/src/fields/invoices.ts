@@ -142,7 +142,6 @@ export const invoiceFields: Readonly<Record<string, string>> = {
   due_date_days: 'Days from finalisation to the due date, where nothing else says it',
   finalization_delay_seconds: 'Seconds for which the invoice of a cycle stays a draft',
   prepaid_credits_cover_tax: 'Whether prepaid credits pay tax as well',
-  default_behavior: 'Where the tax of a price is that does not say it when it is made',
   grace_period_days: 'Days after the due date until the subscription ends',
   incomplete_expiry_days: 'Days after the due date until an incomplete subscription ends',
   auto_cancellation_enabled:

@@ -38,7 +38,7 @@ export type ComputedInvoice = Pick<
   readonly cause: SettlementsCause;
   /** Tax rates that a new subscription brings, which are not attached to it yet. */
   readonly brought?: readonly BroughtAssociation[];
-  /** Whether its figures are only shown; to be recorded unless said otherwise. */
+  /** The purpose of its figures: to be recorded, unless it says that they are only shown. */
   readonly purpose?: TaxQuestion['purpose'];
 };
 

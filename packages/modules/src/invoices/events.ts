@@ -148,7 +148,7 @@ const appliedTaxData = z.object({
   included_amount: figure.exactOptional(),
   /** The lines that it is for; absent: all. */
   line_ids: z.array(text<InvoiceLineId>()).exactOptional(),
-  /** What each line has of it, where a tax provider has said so (ADR 59); absent: it follows from the rate. */
+  /** The part of each line, where a tax provider has said so (ADR 59); absent: it follows from the rate. */
   shares: z.array(z.object({ line_id: text<InvoiceLineId>(), amount: figure })).exactOptional(),
 });
 export type AppliedTax = z.output<typeof appliedTaxData>;

@@ -69,7 +69,7 @@ const together = (some: Amounts, others: Amounts): Amounts => ({
   ofLine: plus(some.ofLine, others.ofLine),
 });
 
-/** What tax providers have said that lines have of their taxes: within the amounts of those that have it in them, else on top. */
+/** The parts of lines as tax providers have said them: within the amounts of those that have it in them, else on top. */
 function givenOn({ lines, taxes }: Taxable): { readonly within: Amounts; readonly onTop: Amounts } {
   const sidesOn = (isWithin: boolean): Amounts => {
     const amounts = taxes.map(({ shares = [] }) => {

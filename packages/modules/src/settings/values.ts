@@ -78,7 +78,9 @@ const bonusConfigSchema = z
 const taxConfigSchema = z
   .object({
     /** The place of the tax of prices that do not say it themselves when they are made. */
-    default_behavior: taxBehaviorSchema,
+    default_behavior: taxBehaviorSchema.meta({
+      description: 'Where the tax of a price is that does not say it when it is made',
+    }),
   })
   .meta({ id: 'TaxConfig' });
 

@@ -56,7 +56,7 @@ export class WrongAnswer extends Error {
   override readonly name = 'WrongAnswer';
 }
 
-/** What an answer says. Throws `WrongAnswer` for what is none. */
+/** Reads an answer. Throws `WrongAnswer` for what is none. */
 export function readAnswer(body: Uint8Array): TaxAnswer {
   const read = taxAnswerSchema.safeParse(jsonOf(body));
   if (read.success) return read.data;

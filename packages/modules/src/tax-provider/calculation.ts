@@ -1,10 +1,4 @@
-import {
-  type Asker,
-  createAsker,
-  NotAnswered,
-  SealBroken,
-  type Sealer,
-} from '@counterfoil/webhooks';
+import { type Asker, NotAnswered, SealBroken, type Sealer } from '@counterfoil/webhooks';
 import { customer } from '../customers/index.ts';
 import {
   exemptionOf,
@@ -34,7 +28,7 @@ export interface TaxProviderOptions {
   readonly asker: Asker;
   readonly limits?: typeof taxLimits | Readonly<Record<keyof typeof taxLimits, number>>;
   /** Milliseconds of a clock that only runs forward. */
-  readonly elapsed?: () => number;
+  readonly elapsed: () => number;
 }
 
 /**
@@ -45,7 +39,7 @@ export function taxesByProvider({
   sealer,
   asker,
   limits = taxLimits,
-  elapsed = () => performance.now(),
+  elapsed,
 }: TaxProviderOptions): TaxCalculation {
   const pauses = new Pauses(elapsed);
   return {
@@ -127,9 +121,3 @@ const unavailable = (
     `The tax provider has not said which taxes apply: ${message}.`.slice(0, messageMaximum),
     cause,
   );
-
-/** The calculation of a process that asks the addresses which a policy allows. */
-export const httpTaxes = (
-  sealer: TaxProviderOptions['sealer'],
-  policy: Parameters<typeof createAsker>[0]['policy'],
-): TaxCalculation => taxesByProvider({ sealer, asker: createAsker({ policy }) });

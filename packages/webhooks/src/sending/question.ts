@@ -50,9 +50,9 @@ export function createAsker(options: {
   /** Replaces the look-up of names; for tests. */
   readonly resolve?: ResolveName;
   /** Seconds since 1970, for signatures. */
-  readonly seconds?: () => number;
+  readonly seconds: () => number;
 }): Asker {
-  const { policy, resolve, seconds = () => Math.floor(Date.now() / 1000) } = options;
+  const { policy, resolve, seconds } = options;
   const agent = new Agent({
     connect: guardedConnector({
       policy,

@@ -2,13 +2,16 @@ import { Parts } from '@counterfoil/engine/define';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute } from '@counterfoil/testkit';
 import { createAsker, createSealer, strictTargetPolicy } from '@counterfoil/webhooks';
-import { taxCalculation } from '../invoices/index.ts';
-import { previewed } from '../invoices/preview/preview.ts';
-import type { PreviewInvoice } from '../invoices/preview/schema.ts';
-import { billingWorld } from '../invoices/test-billing-world.ts';
-import { taxProvider } from './account.ts';
-import { taxesByProvider, taxLimits } from './calculation.ts';
-import { taxProviderRoutes } from './routes.ts';
+import {
+  taxesByProvider,
+  taxLimits,
+  taxProvider,
+  taxProviderRoutes,
+} from '../tax-provider/index.ts';
+import { previewed } from './preview/preview.ts';
+import type { PreviewInvoice } from './preview/schema.ts';
+import { taxCalculation } from './taxation.ts';
+import { billingWorld } from './test-billing-world.ts';
 import { type Behaviour, taxSecret, taxServer } from './test-tax-server.ts';
 
 /** Addresses on this machine, which production refuses. */
@@ -25,7 +28,11 @@ export async function taxedWorld(begins: Behaviour) {
   const server = await taxServer(begins);
   const clock = { elapsed: 0 };
   const calculation = taxesByProvider({
-    ...{ sealer, asker: createAsker({ policy: loopbackPolicy }), elapsed: () => clock.elapsed },
+    ...{
+      sealer,
+      asker: createAsker({ policy: loopbackPolicy, seconds: () => 1 }),
+      elapsed: () => clock.elapsed,
+    },
     limits: { ...taxLimits, invoiceTimeout: 2_000, previewTimeout: 300, answerBytes: 20_000 },
   });
   const world = await billingWorld([taxProvider], new Parts().with(taxCalculation, calculation));

@@ -2,7 +2,7 @@ import { type Instant, instantOf } from '@counterfoil/kernel';
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { computedAgain, recordedInvoice } from '../invoices/index.ts';
+import { computedAgain, recordedInvoice } from './index.ts';
 import { answering, silent, withTax } from './test-tax-server.ts';
 import { inTaxedWorld, taxedWorld } from './test-taxed-world.ts';
 
@@ -53,7 +53,10 @@ test(
   'taxes that a request names stand, and of who is exempt, or where nothing is billed, nobody asks',
   inTaxedWorld(nineteen, async ({ make, setProvider, server, call, customerId }) => {
     await setProvider();
-    assert.is((await make({ tax_rate_overrides: [{ tax_rate_code: 'VAT', currency: 'usd' }] })).total_tax, '10');
+    assert.is(
+      (await make({ tax_rate_overrides: [{ tax_rate_code: 'VAT', currency: 'usd' }] })).total_tax,
+      '10',
+    );
     const nothing = { subtotal: '0', total: '0', amount_due: '0', line_items: [] };
     assert.is((await make(nothing)).total_tax, '0');
     const exempt = { tax_exemption: { number: 'X1' } };
@@ -169,19 +172,55 @@ test(
   }),
 );
 
-const line = (amount: unknown, more: object = {}) => ({ name: 'T', code: 'T', rate: '19', amount, ...more });
+const line = (amount: unknown, more: object = {}) => ({
+  name: 'T',
+  code: 'T',
+  rate: '19',
+  amount,
+  ...more,
+});
 const wrongAnswers: readonly [string, (id: string) => unknown, string][] = [
   ['no JSON', () => 'taxes?', 'no JSON'],
   ['another form', () => ({ rows: [] }), 'not as documented'],
   ['a number for an amount', (id) => ({ lines: [{ id, taxes: [line(19)] }] }), 'not as documented'],
-  ['more digits than the currency has', (id) => ({ lines: [{ id, taxes: [line('1.999')] }] }), '2 digits'],
-  ['a rate above 100', (id) => ({ lines: [{ id, taxes: [line('1', { rate: '101' })] }] }), 'percentage'],
-  ['a tax above the amount', (id) => ({ lines: [{ id, taxes: [line('60'), line('41', { code: 'U' })] }] }), 'more than its amount'],
+  [
+    'more digits than the currency has',
+    (id) => ({ lines: [{ id, taxes: [line('1.999')] }] }),
+    '2 digits',
+  ],
+  [
+    'a rate above 100',
+    (id) => ({ lines: [{ id, taxes: [line('1', { rate: '101' })] }] }),
+    'percentage',
+  ],
+  [
+    'a tax above the amount',
+    (id) => ({ lines: [{ id, taxes: [line('60'), line('41', { code: 'U' })] }] }),
+    'more than its amount',
+  ],
   ['a tax on the other side', (id) => ({ lines: [{ id, taxes: [line('-1')] }] }), 'other side'],
   ['no line', () => ({ lines: [] }), 'other lines'],
   ['another line', () => ({ lines: [{ id: 'inv_line_x', taxes: [] }] }), 'other lines'],
-  ['a line more', (id) => ({ lines: [{ id, taxes: [] }, { id: 'x', taxes: [] }] }), 'other lines'],
-  ['a line twice', (id) => ({ lines: [{ id, taxes: [] }, { id, taxes: [] }] }), 'twice'],
+  [
+    'a line more',
+    (id) => ({
+      lines: [
+        { id, taxes: [] },
+        { id: 'x', taxes: [] },
+      ],
+    }),
+    'other lines',
+  ],
+  [
+    'a line twice',
+    (id) => ({
+      lines: [
+        { id, taxes: [] },
+        { id, taxes: [] },
+      ],
+    }),
+    'twice',
+  ],
   ['a tax twice', (id) => ({ lines: [{ id, taxes: [line('1'), line('1')] }] }), 'twice'],
   ['too much', () => ({ lines: [], padding: 'x'.repeat(30_000) }), 'more than 20000 bytes'],
 ];
