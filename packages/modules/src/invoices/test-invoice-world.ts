@@ -11,13 +11,13 @@ import {
 } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import type { MemoryWorld, RawInput } from '@counterfoil/testkit';
-// biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import {
   callRoute,
   MemoryStore,
   memoryDueRows,
   memoryWorld,
   testPrincipal,
+  // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 } from '@counterfoil/testkit';
 import { coupon, couponRedemptions, coupons } from '../coupons/index.ts';
 import { customer, customers } from '../customers/index.ts';

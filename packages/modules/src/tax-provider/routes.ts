@@ -81,7 +81,7 @@ export const taxProviderRoutes = ({ sealer, policy }: TaxProviderRoutesOptions) 
         body: {
           url: 'https://taxes.example.com/calculate',
           secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
-            is_on: false,
+          is_on: false,
         },
       },
       handle: async (context, { body: { url, secret, is_on } }) => {

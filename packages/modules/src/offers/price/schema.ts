@@ -111,7 +111,8 @@ const createPriceObject = z.object({
   }),
   invoice_cadence: invoiceCadenceSchema,
   tax_behavior: taxBehaviorSchema.nullish().meta({
-    description: 'Whether tax is in the amounts (`inclusive`) or comes on top; default: what `/settings/tax_config` says, which is exclusive unless it is set',
+    description:
+      'Whether tax is in the amounts (`inclusive`) or comes on top; default: what `/settings/tax_config` says, which is exclusive unless it is set',
   }),
   currency: currencySchema,
   price_unit_type: priceUnitTypeSchema.default('FIAT'),

@@ -21,9 +21,8 @@ async function shop() {
     make: (body: object = {}) =>
       callRoute(routes['POST /prices'], request(), { body: { ...price, ...body } }),
     makeMany: async () =>
-      (
-        await callRoute(routes['POST /prices/bulk'], request(), { body: { items: [price, price] } })
-      ).items,
+      (await callRoute(routes['POST /prices/bulk'], request(), { body: { items: [price, price] } }))
+        .items,
     get: (id: string) => callRoute(routes['GET /prices/{id}'], request(), { params: { id } }),
     set: (default_behavior: 'exclusive' | 'inclusive') =>
       request().execute(setting, 'tax_config', changeSetting('tax_config', { default_behavior })),
