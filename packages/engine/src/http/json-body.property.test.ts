@@ -132,7 +132,7 @@ function expected(text: string): string {
 const anyText = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 5 },
-    fc.constantFrom('1', '-0.5e3', 'true', 'null', '""', '"]"', '"\\\\"', '"\\",{"', '"é"'),
+    fc.constantFrom('1', '-0.5e1', 'true', 'null', '""', '"]"', '"\\\\"', '"\\",{"', '"é"'),
     fc
       .array(fc.tuple(tie('space'), tie('value'), tie('space')).map((all) => all.join('')))
       .map((items) => `[${items.join()}]`),
