@@ -87,8 +87,8 @@ export async function benchInvoices(
     }));
     const lines = `GET of invoices with ${linesOfWide} lines`;
     results.push(
-      await asked(world, lines, reads),
-      await asked(world, 'previews of coming invoices', previews),
+      await asked(world, 'reading', lines, reads),
+      await asked(world, 'previewing', 'previews of coming invoices', previews),
     );
     print(`after: ${machine()}`);
     conclude(results, print);
@@ -179,22 +179,26 @@ async function measured(world: World, name: string, step: Step): Promise<Result>
 
 /** Has invoices asked for at a rate; each must come to its total. */
 async function asked(
-  { demo, folder, options }: World,
+  { demo, folder, options, profiles }: World,
+  name: string,
   title: string,
   questions: readonly Question[],
 ): Promise<Result> {
   const { perSecond, seconds } = options;
   const time = processorTime(folder);
+  const recording = profiles?.start(`invoices-${name}`);
   const load = await inProcess<QuestionPlan, QuestionLoad>(program, {
     ...{ baseUrl: demo.base_url, apiKey: demoKeyOf(demo), name: 'answers' },
     ...{ path: '/v1/invoices/preview', member: ['total'], questions },
     pace: { kind: 'open', perSecond },
     ...{ warmUpSeconds: seconds * warmUpShare, seconds },
   });
+  const spent = spentPerThousand(time, processorTime(folder), load.asked);
+  await recording?.end(load.asked);
   return {
     ...{ scenario: 'INVOICES', title: `${title}, ${perSecond} a second`, clients: null },
     ...{ samples: load.samples, answers: load.answers, figures: [] },
-    processorTime: spentPerThousand(time, processorTime(folder), load.asked),
+    processorTime: spent,
     faults: load.wrong === 0 ? [] : [`${load.wrong} answers have another total`],
     checked: `${load.asked.toLocaleString('en-US')} answers with the right total`,
   };
