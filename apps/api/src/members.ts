@@ -66,7 +66,7 @@ export function joinApi(options: MembersOptions): ApiMembers {
       ownerElsewhere: (stream) => ownership.ownerElsewhere(stream),
       handOver: (owner, request, startedAt) => ownership.handOver(owner, request, startedAt),
       written: async ({ keyId }, stream, position) => {
-        recentWrites.note(keyId, position, now());
+        recentWrites.noteElsewhere(keyId, position, now());
         await authentication.takenOver(parseStreamName(stream)?.category ?? '', position);
       },
     }),

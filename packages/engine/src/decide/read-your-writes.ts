@@ -24,6 +24,7 @@ const keysMaximum = 100_000;
  */
 export class RecentWrites {
   readonly #byKey = new LRUCache<string, Write>({ max: keysMaximum });
+  readonly #elsewhere = new LRUCache<string, Position>({ max: keysMaximum });
   #oldestUnseen: Write | null = null;
   #newest: Position = 0n;
 
@@ -34,6 +35,17 @@ export class RecentWrites {
       this.#newest = position;
       this.#oldestUnseen ??= { position, at: now };
     }
+  }
+
+  /** The same of a write that was handed over: this process has not made it itself, so that its memory may not have it yet. */
+  noteElsewhere(keyId: string, position: Position, now: number): void {
+    this.note(keyId, position, now);
+    if (position > this.elsewhereOf(keyId)) this.#elsewhere.set(keyId, position);
+  }
+
+  /** The position of the last write by this key that was handed over; zero for none. */
+  elsewhereOf(keyId: string): Position {
+    return this.#elsewhere.get(keyId) ?? 0n;
   }
 
   /** Position that a read by this key should have reached; null when it has written nothing. */

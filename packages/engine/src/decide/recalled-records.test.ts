@@ -19,7 +19,7 @@ function world() {
     return readStream(...given);
   };
   const [here, there] = [startOn(store), startOn(store)];
-  const { cache, claims } = here.streams;
+  const { cache, claims, remembered } = here.streams;
   let told = 0;
   const tell = (): void => {
     const news = store.log.slice(told).filter((event) => cache.wants(unread(event)));
@@ -34,10 +34,19 @@ function world() {
   const recalled = (atLeast = 0n) =>
     recalledRecords({
       claims,
+      remembered,
       writerOf: (aggregate, id) => here.streams.writer(aggregate, 'env_1', id),
       scopeOf: () => 'env_1',
       atLeast,
     });
+  /** The coins of each filling that is recalled. */
+  const fillings = async (atLeast = 0n, range = {}): Promise<readonly number[]> => {
+    const coins: number[] = [];
+    for await (const event of recalled(atLeast).history(jar, '1', range)) {
+      if (event.type === 'Filled') coins.push(event.data.coins);
+    }
+    return coins;
+  };
   const coins = async (atLeast = 0n): Promise<number> =>
     (await recalled(atLeast).load(jar, '1')).coins;
   /** The reads of the log that some work needs. */
@@ -47,7 +56,7 @@ function world() {
     return reads - before;
   };
   const fillThere = (by: number) => there.writer().run(command(fill(by)));
-  return { store, here, there, tell, lose, recalled, coins, readsOf, fillThere };
+  return { store, here, there, tell, lose, recalled, coins, fillings, readsOf, fillThere };
 }
 
 test('a record that was read once is known without the log, with all that was told since', async () => {
@@ -95,6 +104,52 @@ test('that there is no record is said by the log alone', async () => {
   await there.writer().run(command(fill(5)));
   await there.writer().run(command(rename('red')));
   assert.equal([await coins(), await recalled().holderOf(jar, 'name', 'red')], [5, '1']);
+});
+
+test('who asks for what is known is not told of a record that was made elsewhere until it is heard of', async () => {
+  const { store, tell, recalled, readsOf, fillThere } = world();
+  const known = async (atLeast = 0n) => (await recalled(atLeast).known(jar, '1')).coins;
+  tell();
+  assert.is(await known(), 0);
+  assert.is(await readsOf(async () => assert.is(await known(), 0)), 0);
+  await fillThere(5);
+  assert.is(await known(), 0);
+  assert.is(await known(store.log.at(-1)?.position), 5, 'insisted on');
+  assert.is(await known(), 5);
+});
+
+test('of a history that was read once only what came since is read, and nothing before it has come', async () => {
+  const { here, tell, fillings, readsOf, fillThere } = world();
+  assert.equal(await fillings(), []);
+  for (const coins of [1, 2, 3]) await fillThere(coins);
+  await here.writer().current();
+  tell();
+  assert.equal(await fillings(), [1, 2, 3]);
+  const again = async () => assert.equal(await fillings(), [1, 2, 3]);
+  await readsOf(again);
+  assert.is(await readsOf(again), 0);
+  await here.writer().run(command(fill(4)));
+  assert.equal(await fillings(), [1, 2, 3, 4], 'one of our own is there at once');
+  await fillThere(5);
+  assert.equal(await fillings(), [1, 2, 3, 4]);
+  tell();
+  assert.is(await readsOf(async () => assert.equal(await fillings(), [1, 2, 3, 4, 5])), 1);
+  assert.equal(await fillings(0n, { from: 1, maximum: 3 }), [2, 3, 4]);
+});
+
+test('the history of a record that nobody has heard of is empty, and a refusal that is kept beside it is no part of it', async () => {
+  const { here, tell, fillings, recalled } = world();
+  assert.equal(await fillings(), []);
+  await here.writer().run(command(fill(1)));
+  await here
+    .writer()
+    .run(command(fill(-5), 'key'))
+    .catch(() => null);
+  tell();
+  await recalled().load(jar, '1');
+  assert.equal(await fillings(), [1]);
+  await here.writer().run(command(fill(2)));
+  assert.equal(await fillings(), [1, 2]);
 });
 
 test('the holder of a value is known without the log, until another is told', async () => {

@@ -7,7 +7,7 @@ import type { RequestContext } from '../define/request-context.ts';
 import type { BeginRequest } from '../http/host.ts';
 import { RecentWrites } from './read-your-writes.ts';
 import { RequestRunner, type RunOptions } from './request-run.ts';
-import { fill, jar, startOn } from './test-jar.ts';
+import { command, fill, jar, startOn } from './test-jar.ts';
 
 const test = suite('request run');
 
@@ -83,6 +83,36 @@ test('what a request has done elsewhere, while its owner kept silent, is no repe
   const repeated = requestsTo(store, { madeKey, requestId: 'req_2' })() as RequestRunner;
   assert.is((await repeated.execute(jar, '1', fill(3) as never)).state.coins, 3);
   assert.is(repeated.replayed, true);
+});
+
+test('what a caller has written by way of another process is recalled, though nobody has told of it yet', async () => {
+  const store = new MemoryStore();
+  const [here, there] = [startOn(store), startOn(store)];
+  const recentWrites = new RecentWrites();
+  const options = {
+    streams: here.streams,
+    readSide: { reader: () => ({}), projected: { position: () => 0n } },
+    recentWrites,
+    now: Date.now,
+  } as unknown as RunOptions;
+  const coinsFor = async (keyId: string) => {
+    const principal = { tenantId: 'tenant_1', environmentId: 'env_1', keyId } as Principal;
+    const request = {
+      principal,
+      requestId: 'req_1',
+      receivedAt: instantOf(0),
+      minimumPosition: null,
+    };
+    const { recalled } = new RequestRunner(options, request as BeginRequest);
+    return (await recalled.known(jar, '1')).coins;
+  };
+  here.streams.cache.heard.reach(0n);
+  await here.writer().run(command(fill(1)));
+  assert.is(await coinsFor('key_1'), 1);
+  const { position } = await there.writer().run(command(fill(2)));
+  assert.is(await coinsFor('key_2'), 1, 'another caller has not written it');
+  recentWrites.noteElsewhere('key_1', position, 0);
+  assert.is(await coinsFor('key_1'), 3);
 });
 
 test('If-Match binds the record that a request writes first, and no other', async () => {

@@ -11,7 +11,7 @@ import {
   invariant,
   randomId,
 } from '@counterfoil/kernel';
-import type { HistoryRange, Records } from '../define/asking-context.ts';
+import type { HistoryRange, RecalledRecords } from '../define/asking-context.ts';
 import type {
   ChainLink,
   CommandContext,
@@ -206,9 +206,11 @@ export class RequestRunner implements RequestRun, RequestContext {
     return (await this.#writer<State>(aggregate, id).current()).state;
   }
 
-  get recalled(): Records {
+  get recalled(): RecalledRecords {
+    const { claims, remembered } = this.#options.streams;
     return recalledRecords({
-      claims: this.#options.streams.claims,
+      claims,
+      remembered,
       writerOf: (aggregate, id) => this.#writer(aggregate, id),
       scopeOf: (aggregate) => this.#scope(aggregate),
       atLeast: this.#seen,
@@ -322,13 +324,16 @@ export class RequestRunner implements RequestRun, RequestContext {
   }
 
   /**
-   * The position that memory must have come to: what the caller insists on, and what tables have shown to this request. What was
-   * written in this process, whoever asked for it, is in memory since then.
+   * The position that memory must have come to: what the caller insists on, what it has written by way of another process, and what
+   * tables have shown to this request. What was written in this process, whoever asked for it, is in memory since then.
    */
   get #seen(): Position {
-    const insisted = this.#request.minimumPosition ?? (0n as Position);
-    const { readAt } = this.#progress;
-    return readAt !== null && readAt > insisted ? readAt : insisted;
+    const { minimumPosition, principal } = this.#request;
+    const elsewhere = this.#options.recentWrites.elsewhereOf(principal.keyId);
+    return [minimumPosition, this.#progress.readAt].reduce<Position>(
+      (last, each) => (each !== null && each > last ? each : last),
+      elsewhere,
+    );
   }
 
   /** The key that the request has, of its caller or of ours; null for one without. */

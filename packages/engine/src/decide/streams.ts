@@ -7,6 +7,7 @@ import { Parts } from '../define/part.ts';
 import type { EventStore } from '../log/types.ts';
 import { StreamCache, type StreamCacheOptions } from '../stream-cache/stream-cache.ts';
 import { placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
+import { RememberedEvents } from './remembered-events.ts';
 import { StreamWriter, type WriterEnvironment } from './stream-writer.ts';
 
 export interface StreamsOptions
@@ -31,6 +32,7 @@ export interface Streams {
   writer<State>(aggregate: AnyAggregate, scope: string, id: string): StreamWriter<State>;
   readonly claims: ReservationClaims;
   readonly cache: StreamCache;
+  readonly remembered: RememberedEvents;
   readonly store: EventStore;
   /** The clock that decisions about records of an environment are made by. */
   readonly clock: Clock;
@@ -73,6 +75,7 @@ export function createStreams(options: StreamsOptions): Streams {
     writer: (aggregate, scope, id) => writerOf(placeOf(aggregate, scope, id)),
     claims,
     cache,
+    remembered: new RememberedEvents(store),
     store,
     clock,
     parts,

@@ -46,14 +46,6 @@ export function workContext(
     load: system.load,
     holderOf: (aggregate: AnyAggregate, name: string, value: string) =>
       streams.claims.holderOf(aggregate, ownerOf(aggregate), { name, value }),
-  };
-  const now = streams.clock.now(environmentId);
-  return {
-    ...system,
-    ...records,
-    principal,
-    now,
-    recalled: records,
     history: <Catalogue extends EventCatalogue, State>(
       aggregate: Aggregate<string, Catalogue, State>,
       id: string,
@@ -63,6 +55,14 @@ export function workContext(
       const events = historyOf(streams.store, any, ownerOf(any), id, range);
       return events as AsyncIterable<HistoryEvent<EventOf<Catalogue>>>;
     },
+  };
+  const now = streams.clock.now(environmentId);
+  return {
+    ...system,
+    ...records,
+    principal,
+    now,
+    recalled: { ...records, known: system.load },
     get read() {
       return read();
     },

@@ -1,5 +1,5 @@
 import { type AnyAggregate, invariant, type Stamped } from '@counterfoil/kernel';
-import type { AskingContext, Records } from './asking-context.ts';
+import type { AskingContext, RecalledRecords } from './asking-context.ts';
 import type { HistoryEvent, Reader } from './context.ts';
 import type { AnyProjectedEvent, AnyProjection } from './projection.ts';
 
@@ -67,9 +67,19 @@ export function asOf(
     }
     return state;
   };
-  const records: Records = {
-    load: (aggregate, id) => folded(aggregate as AnyAggregate, id) as never,
+  const load: RecalledRecords['load'] = (aggregate, id) =>
+    folded(aggregate as AnyAggregate, id) as never;
+  const records: RecalledRecords = {
+    load,
+    known: load,
     holderOf: notAsked,
+    async *history(aggregate, id, { from = 0, maximum = Number.MAX_SAFE_INTEGER } = {}) {
+      for await (const event of historyOf(aggregate as AnyAggregate, id)) {
+        if (event.revision < from) continue;
+        if (event.revision >= from + maximum) return;
+        yield event as never;
+      }
+    },
   };
   return {
     ...records,
@@ -83,13 +93,6 @@ export function asOf(
     factsByNow: () => context.factsByNow(),
     beside: notAsked,
     part: (wanted) => context.part(wanted),
-    async *history(aggregate, id, { from = 0, maximum = Number.MAX_SAFE_INTEGER } = {}) {
-      for await (const event of historyOf(aggregate as AnyAggregate, id)) {
-        if (event.revision < from) continue;
-        if (event.revision >= from + maximum) return;
-        yield event as never;
-      }
-    },
   };
 }
 

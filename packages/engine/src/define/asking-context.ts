@@ -24,6 +24,15 @@ export interface Records extends Pick<CommandContext, 'load'> {
   holderOf(aggregate: AnyAggregate, name: string, value: string): Promise<string | null>;
 }
 
+/** Records for questions, which decide nothing; see `AskingContext.recalled`. */
+export interface RecalledRecords extends Records, Pick<AskingContext, 'history'> {
+  /**
+   * A record as this process knows it; none where it knows of none. For what most places have none of, such as a setting of their own, and
+   * for what tables have named.
+   */
+  readonly known: Records['load'];
+}
+
 /** Everything that can be asked, by a caller or by work that the service does by itself. */
 export interface AskingContext extends Records {
   /** The present instant of the environment, which may have a clock of its own. */
@@ -36,7 +45,7 @@ export interface AskingContext extends Records {
    * that the caller has written, and of the position it insists on. What others wrote a moment ago may be missing. A
    * record that is not found there is looked up in the log. Work that the service does by itself is given what is in the log.
    */
-  readonly recalled: Records;
+  readonly recalled: RecalledRecords;
   /**
    * The events of a record as they stand in the log, in order, from a revision on, up to a number.
    * None for a record that does not exist.
@@ -74,6 +83,28 @@ export const askingWith = (context: AskingContext, facts: FactReads): AskingCont
   load: (aggregate, id) => context.load(aggregate, id),
   holderOf: (aggregate, name, value) => context.holderOf(aggregate, name, value),
   history: (aggregate, id, range) => context.history(aggregate, id, range),
+  factsByNow: () => context.factsByNow(),
+  beside: () => context.beside(),
+  part: (wanted) => context.part(wanted),
+});
+
+/** The same questions, of records as this process knows them. */
+export const askingMemory = (context: AskingContext): AskingContext => ({
+  now: context.now,
+  principal: context.principal,
+  // Each time anew: what a table has shown in the meantime must be known.
+  get recalled() {
+    return context.recalled;
+  },
+  get facts() {
+    return context.facts;
+  },
+  get read() {
+    return context.read;
+  },
+  load: (aggregate, id) => context.recalled.known(aggregate, id),
+  holderOf: (aggregate, name, value) => context.recalled.holderOf(aggregate, name, value),
+  history: (aggregate, id, range) => context.recalled.history(aggregate, id, range),
   factsByNow: () => context.factsByNow(),
   beside: () => context.beside(),
   part: (wanted) => context.part(wanted),

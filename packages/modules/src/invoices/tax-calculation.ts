@@ -26,7 +26,7 @@ export interface TaxQuestion {
 }
 
 /** The place in which taxes are asked for, with the records that may be looked at. */
-export type TaxContext = Pick<AskingContext, 'read' | 'load' | 'principal'>;
+export type TaxContext = Pick<AskingContext, 'read' | 'load' | 'recalled' | 'principal'>;
 
 /**
  * Whoever says what taxes an invoice has (ADR 59). The answer is recorded with the figures of the invoice before anything rests on

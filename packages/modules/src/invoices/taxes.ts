@@ -2,17 +2,18 @@ import { type AskingContext, where } from '@counterfoil/engine/define';
 import { type AppliedTaxId, derivedId } from '@counterfoil/kernel';
 import { customer } from '../customers/index.ts';
 import {
-  type Association,
+  type AssociationRecord,
   type TaxEntity,
   type TaxExemption,
+  taxAssociation,
   taxAssociationRecords,
   taxRate,
 } from '../taxes/index.ts';
 import type { BilledTax } from './bill.ts';
 import type { TaxCalculation, TaxContext, TaxedInvoice } from './tax-calculation.ts';
 
-/** Associations that are read together. */
-const pageSize = 100;
+/** Associations that are asked for at once; whoever has more is asked again for ten times as many. */
+const usualMaximum = 100;
 
 /**
  * Taxes by the rates of the environment: those that a request has named, else those that are associated with the invoice. Of a customer who is exempt none of them
@@ -64,41 +65,46 @@ async function taxesOf(context: TaxContext, invoice: TaxedInvoice): Promise<read
 
 /** The associations of any of the owners that apply, in the order in which they are shown. */
 async function associationsOf(
-  { read }: Pick<AskingContext, 'read'>,
+  context: Pick<AskingContext, 'read' | 'recalled'>,
   owners: readonly (readonly [TaxEntity, string])[],
   { currency, at }: TaxedInvoice,
-): Promise<readonly Association[]> {
+): Promise<readonly AssociationRecord[]> {
   const isOwned = new Set(owners.map(([type, id]) => `${type} ${id}`));
-  // One question for all owners: most invoices have no taxes, or those of the tenant alone.
-  const filters = where(
-    'entity_id',
-    'in',
+  const ids = await idsOfAssociations(
+    context,
     owners.map(([, id]) => id),
   );
-  // Whether there is any is asked of an index alone.
-  const [any] = await read.ids(taxAssociationRecords.table, filters, 1);
-  if (any === undefined) return [];
-  const found: Association[] = [];
-  for (let total = 1; found.length < total; ) {
-    const page = { limit: pageSize, offset: found.length };
-    const { items, pagination } = await read.list(taxAssociationRecords.table, page, filters);
-    found.push(...items);
-    total = items.length === 0 ? 0 : pagination.total;
-  }
-  // One that comes while pages are read may push another from one page to the next.
-  return [...new Map(found.map((each) => [each.id, each])).values()]
+  const { recalled } = context;
+  const found = await Promise.all(ids.map((id) => recalled.load(taxAssociation, id)));
+  return found
+    .flatMap((each) => (each?.status === 'published' ? [each] : []))
     .filter(
       (each) =>
         isOwned.has(`${each.entity_type} ${each.entity_id}`) &&
         each.auto_apply &&
-        (each.currency === undefined || each.currency === currency) &&
-        (each.start_date === undefined || each.start_date <= at) &&
-        (each.end_date === undefined || each.end_date > at),
+        (each.currency === null || each.currency === currency) &&
+        (each.start_date === null || each.start_date <= at) &&
+        (each.end_date === null || each.end_date > at),
     )
     .toSorted(byPriority);
 }
 
-type Prior = Pick<Association, 'id' | 'priority'>;
+/**
+ * The ids of all associations of some owners. One question for all owners, of an index alone: most invoices have no taxes, or those of the
+ * tenant.
+ */
+async function idsOfAssociations(
+  { read }: Pick<AskingContext, 'read'>,
+  owners: readonly string[],
+): Promise<readonly string[]> {
+  const filters = where('entity_id', 'in', owners);
+  for (let maximum = usualMaximum; ; maximum *= 10) {
+    const ids = await read.ids(taxAssociationRecords.table, filters, maximum);
+    if (ids.length < maximum) return ids;
+  }
+}
+
+type Prior = Pick<AssociationRecord, 'id' | 'priority'>;
 
 const byPriority = (left: Prior, right: Prior): number =>
   left.priority - right.priority || (left.id < right.id ? -1 : 1);
@@ -106,7 +112,7 @@ const byPriority = (left: Prior, right: Prior): number =>
 async function taxBy(
   context: Pick<AskingContext, 'load'>,
   { id: invoiceId }: TaxedInvoice,
-  { id: associationId, tax_rate_id }: Pick<Association, 'id' | 'tax_rate_id'>,
+  { id: associationId, tax_rate_id }: Pick<AssociationRecord, 'id' | 'tax_rate_id'>,
 ): Promise<readonly BilledTax[]> {
   const rate = await context.load(taxRate, tax_rate_id);
   if (rate === null || rate.tax_rate_status === 'INACTIVE') return [];

@@ -24,6 +24,7 @@ export {
 } from './overrides.ts';
 export { taxRateSchema } from './rate-schema.ts';
 export {
+  type AssociationRecord,
   associationWith,
   createAssociation,
   deleteAssociation,

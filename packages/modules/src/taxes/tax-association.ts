@@ -84,6 +84,9 @@ export const {
   remove: deleteAssociation,
   view: associationView,
 } = taxAssociationRecords;
+/** An association as its stream has it, with nulls. */
+export type AssociationRecord = NonNullable<typeof taxAssociation.initial>;
+
 /** An association as it is created: complete, with the ids of rate and entity. */
 export type AssociationData = Parameters<typeof createAssociation>[0];
 

@@ -2,7 +2,7 @@ import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, Stamped } from '@counterfoil/kernel';
 import { type Subscription, subscription, takeDue } from '../../subscriptions/index.ts';
 
-type SubscriptionEvent = Parameters<typeof subscription.evolve>[1];
+export type SubscriptionEvent = Parameters<typeof subscription.evolve>[1];
 
 /** Times that a subscription is asked for its steps at most: each time it takes many. */
 const takingsMaximum = 100;
@@ -29,18 +29,26 @@ export function comingEvents(before: Subscription, at: Instant): readonly Subscr
   return events;
 }
 
+/** The events of subscriptions, by their id. */
+export type EventsById = ReadonlyMap<string, readonly SubscriptionEvent[]>;
+
+/** The subscription after its events; null after none. */
+export const stateAfter = (events: readonly SubscriptionEvent[]): Subscription | null =>
+  events.reduce<Subscription | null>(subscription.evolve, subscription.initial);
+
 /**
  * Questions in a world in which some subscriptions have recorded what is to come: whoever computes an invoice there finds the
  * settlements that there will be.
  *
- * @param coming events by subscription
+ * @param past what subscriptions have recorded by now, where it was read before: all questions are then about that one moment
  */
 export function afterwards(
   context: AskingContext,
-  coming: ReadonlyMap<string, readonly SubscriptionEvent[]>,
+  coming: EventsById,
+  past: EventsById = new Map(),
 ): AskingContext {
-  const comingOf = (name: string, id: string): readonly SubscriptionEvent[] =>
-    (name === subscription.name ? coming.get(id) : undefined) ?? [];
+  const eventsIn = (events: EventsById, name: string, id: string) =>
+    name === subscription.name ? events.get(id) : undefined;
   return {
     now: context.now,
     principal: context.principal,
@@ -58,17 +66,20 @@ export function afterwards(
     beside: () => context.beside(),
     part: (wanted) => context.part(wanted),
     load: async (aggregate, id) => {
-      const loaded: unknown = await context.load(aggregate, id);
+      const known = eventsIn(past, aggregate.name, id);
+      const loaded: unknown = known ? stateAfter(known) : await context.load(aggregate, id);
       let state = loaded as ReturnType<typeof aggregate.evolve>;
-      for (const event of comingOf(aggregate.name, id)) {
+      for (const event of eventsIn(coming, aggregate.name, id) ?? []) {
         state = aggregate.evolve(state, event as never);
       }
       return state;
     },
     async *history(aggregate, id, range) {
-      yield* context.history(aggregate, id, range);
+      const known = eventsIn(past, aggregate.name, id);
+      if (known) yield* known as readonly never[];
+      else yield* context.history(aggregate, id, range);
       // Nobody asks where in the log they stand: they are nowhere yet.
-      for (const event of comingOf(aggregate.name, id)) yield event as never;
+      for (const event of eventsIn(coming, aggregate.name, id) ?? []) yield event as never;
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { RequestContext } from '@counterfoil/engine/define';
+import { type AskingContext, askingMemory } from '@counterfoil/engine/define';
 import {
   derivedId,
   existing,
@@ -25,27 +25,32 @@ import { settledFor } from '../lines/parts.ts';
 import type { InvoiceResource } from '../schema.ts';
 import { type UsageReadings, usageOfTables } from '../usage-readings.ts';
 import { invoiceView } from '../view.ts';
-import { afterwards, comingEvents } from './coming.ts';
+import { afterwards, comingEvents, type SubscriptionEvent, stateAfter } from './coming.ts';
 import type { PreviewInvoice } from './schema.ts';
 
 /**
  * The invoice that a subscription comes to at the end of its running period, or before if it ends before, as far as usage is counted by now and if nothing else
  * happens: by the same steps, settlements and arithmetic that will make it. Prepaid credits are known only when it is final.
  * Nothing is written. Throws 404, and 400 for one that nothing comes of, or for another period.
+ *
+ * It is a question, which decides nothing: records are those that this process knows, everything among them that the caller has written.
  */
 export async function previewed(
-  context: RequestContext,
+  asking: AskingContext,
   { hide_zero_charges_line_items, ...asked }: PreviewInvoice,
   usage: UsageReadings = usageOfTables,
 ): Promise<InvoiceResource> {
-  const root = await payingSubscription(context, asked.subscription_id);
+  const context = askingMemory(asking);
+  const own = await pastOf(context, asked.subscription_id);
+  const root = payingSubscription(asked.subscription_id, stateAfter(own));
   const period = currentPeriod(root);
   assertRunning(asked, period);
   const at = period.end;
+  const past = new Map([[root.id as string, own], ...(await pastOfMembers(context, root))]);
   const coming = new Map(
-    (await withMembers(context, root)).map((each) => [each.id, comingEvents(each, at)]),
+    [...past].map(([id, events]) => [id, comingEvents(existingAfter(events), at)]),
   );
-  const after = afterwards(context, coming);
+  const after = afterwards(context, coming, past);
   const first = (coming.get(root.id) ?? []).flatMap((event) =>
     event.type === 'SettlementRecorded' && isBilled(event.data) ? [event.data] : [],
   )[0];
@@ -77,8 +82,18 @@ export async function previewed(
   return hide_zero_charges_line_items ? withoutZeros(shown) : shown;
 }
 
-async function payingSubscription(context: RequestContext, id: string): Promise<Subscription> {
-  const state = await context.load(subscription, id);
+/** The events of a subscription by now; none where there is none, which the log says. */
+async function pastOf(context: AskingContext, id: string): Promise<readonly SubscriptionEvent[]> {
+  if ((await context.recalled.load(subscription, id)) === null) return [];
+  const events: SubscriptionEvent[] = [];
+  for await (const event of context.history(subscription, id)) events.push(event);
+  return events;
+}
+
+const existingAfter = (events: readonly SubscriptionEvent[]): Subscription =>
+  existing(stateAfter(events), 'subscription');
+
+function payingSubscription(id: string, state: Subscription | null): Subscription {
   if (state === null) throw notFound('subscription', id, 'subscription_id');
   if (isInherited(state)) {
     throw invalidOperation(`${id} is inherited: the subscription that it follows is invoiced.`, {
@@ -105,20 +120,20 @@ function assertRunning(
   must('period_end', period_end, end);
 }
 
-/** The subscription and those that are invoiced with it. */
-async function withMembers(
-  context: RequestContext,
-  root: Subscription,
-): Promise<readonly Subscription[]> {
-  const members = await Promise.all(
-    root.family.members.map((id) => context.load(subscription, id)),
+/** The events by now of those that are invoiced with a subscription. */
+async function pastOfMembers(
+  context: AskingContext,
+  { family }: Subscription,
+): Promise<readonly (readonly [string, readonly SubscriptionEvent[]])[]> {
+  const all = await Promise.all(
+    family.members.map(async (id) => [id, await pastOf(context, id)] as const),
   );
-  return [root, ...members.flatMap((each) => each ?? [])];
+  return all.filter(([, events]) => events.length > 0);
 }
 
 const folded = (
   events: readonly InvoiceEvent[],
-  { principal }: RequestContext,
+  { principal }: AskingContext,
   occurred_at: Instant,
 ): InvoiceState =>
   events.reduce<InvoiceState>(
