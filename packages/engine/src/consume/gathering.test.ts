@@ -55,6 +55,19 @@ test('what arrives during the pause is one batch, and everything comes once and 
   assert.equal(pauses, [gatheringPause(6, 3)]);
 });
 
+test('after a batch that is not to be waited after, the next one comes at once', async () => {
+  const pauses: number[] = [];
+  let at = 0;
+  const choice = {
+    now: () => at,
+    wait: async (milliseconds: number) => void pauses.push(milliseconds),
+    gathersAfter: (batch: readonly number[]) => !batch.includes(7),
+  };
+  const source = arriving([1, 2, 3, 4, 5, 6, 7]);
+  for await (const _ of gathered(source, new AbortController().signal, choice)) at += 3;
+  assert.equal(pauses, []);
+});
+
 test('the end of work ends the pause', async () => {
   const ending = new AbortController();
   const source = arriving([1, 2, 3, 4, 5, 6, 7, 8]);

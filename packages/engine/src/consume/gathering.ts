@@ -28,6 +28,11 @@ interface GatheringTools {
   readonly now?: () => number;
 }
 
+/** Which batches have a pause after them; all unless given. */
+interface GatheringChoice<Item> {
+  readonly gathersAfter?: (batch: readonly Item[]) => boolean;
+}
+
 /**
  * The batches of a source that holds what has arrived until it is asked, such as a subscription, with a
  * pause after each that lets the next one grow while much is coming. Every batch has a price of its own
@@ -37,11 +42,16 @@ interface GatheringTools {
 export async function* gathered<Item>(
   batches: AsyncIterable<readonly Item[]>,
   signal: AbortSignal,
-  { wait = sleep, now = () => performance.now() }: GatheringTools = {},
+  {
+    wait = sleep,
+    now = () => performance.now(),
+    gathersAfter = () => true,
+  }: GatheringTools & GatheringChoice<Item> = {},
 ): AsyncGenerator<readonly Item[], void, undefined> {
   for await (const batch of batches) {
     const takenAt = now();
     yield batch;
+    if (!gathersAfter(batch)) continue;
     const milliseconds = gatheringPause(batch.length, now() - takenAt);
     if (milliseconds > 0) await wait(milliseconds, signal);
   }

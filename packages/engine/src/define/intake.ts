@@ -66,6 +66,11 @@ export interface FillSession {
 export interface Filler<Fact> {
   /** Takes a batch, in the order of the log. */
   take(batch: readonly (RecordedFacts<Fact> | RecordChange)[]): Promise<void>;
+  /**
+   * Tells of an event of a record, by its aggregate and type, that it would change nothing, whatever it says. Asked right before the
+   * batch with it is taken, of the tables as they stand then: what an event of that batch makes of them has to see to the later ones.
+   */
+  passesBy?(aggregate: string, type: string): boolean;
   /** True while something may be left to do beside the log. */
   readonly hasMore?: boolean;
   /** Does a bounded piece of that, in a transaction of its own between two batches. */

@@ -18,6 +18,12 @@ export function bearsOn({ aside = [] }: AnyFactTables): (item: FillItem) => bool
   return (item) => item.kind === 'facts' || !names.has(item.event.aggregate);
 }
 
+/** Tells of events of the log whether what facts count as does not depend on them: they have time, and need not be told apart. */
+export function isAside({ aside = [] }: AnyFactTables): (event: StoredEvent) => boolean {
+  const names = new Set<string>(aside.map(({ name }) => name));
+  return ({ stream }) => names.has(parseStreamName(stream)?.category ?? '');
+}
+
 /** Makes the decoder of the events that some tables of facts take; the others are left out. */
 export function fillDecoder({
   intake,

@@ -1,16 +1,18 @@
+import { gathered } from '../consume/gathering.ts';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
 import { Mutex } from '../database/mutex.ts';
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
-import type { EventStore, LogItem } from '../log/types.ts';
+import { parseStreamName } from '../log/stream-name.ts';
+import type { EventStore, LogItem, StoredEvent } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { markOf } from '../projection/checkpoint.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { readerRole } from '../projection/table-shape.ts';
 import { between } from './between.ts';
-import { bearsOn, fillDecoder, fillPrefixes } from './fill-batch.ts';
+import { bearsOn, fillDecoder, fillPrefixes, isAside } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import {
   addFilling,
@@ -342,11 +344,17 @@ class Filling {
       }
       this.#observer.onFilled(countFacts(batch));
     };
+    const aside = isAside(this.#tables);
+    // Facts are shown at once. What has time comes with every debit of a wallet, say, and shares a transaction.
+    const gathersAfter = (items: readonly LogItem[]): boolean => eventsOf(items).every(aside);
+    const passesBy = ({ stream, type }: StoredEvent): boolean =>
+      filler.passesBy?.(parseStreamName(stream)?.category ?? '', type) ?? false;
     const weighed = weigherOf(this.#tables);
     const weigh = (item: LogItem): number => (item.kind === 'event' ? weighed(item.event) : 0);
+    const source = withSeldomPlaces(gathered(batches, signal, { gathersAfter }), { passesBy });
     if (serving) keep();
     try {
-      for await (const items of between(withSeldomPlaces(batches), tend)) {
+      for await (const items of between(source, tend)) {
         for (const portion of portionsOf(items, weigh, writtenTogether)) await take(portion);
       }
     } finally {

@@ -17,7 +17,10 @@ const level: LogItem = { kind: 'caught_up' };
 type Arrival = readonly [batch: readonly LogItem[] | null, at: number];
 
 /** The batches that are handed on, when others take no time. */
-async function handedOn(arrivals: readonly Arrival[]): Promise<readonly (readonly LogItem[])[]> {
+async function handedOn(
+  arrivals: readonly Arrival[],
+  passesBy?: (event: StoredEvent) => boolean,
+): Promise<readonly (readonly LogItem[])[]> {
   let at = 0;
   async function* idling(): AsyncGenerator<readonly LogItem[] | null> {
     for (const [batch, arrivedAt] of arrivals) {
@@ -27,7 +30,8 @@ async function handedOn(arrivals: readonly Arrival[]): Promise<readonly (readonl
   }
   const taken: (readonly LogItem[])[] = [];
   const none = (async function* (): AsyncGenerator<readonly LogItem[]> {})();
-  for await (const items of withSeldomPlaces(none, { idling, now: () => at })) taken.push(items);
+  const options = { idling, now: () => at, ...(passesBy && { passesBy }) };
+  for await (const items of withSeldomPlaces(none, options)) taken.push(items);
   return taken;
 }
 
@@ -88,5 +92,34 @@ for (const [name, arrivals, expected] of [
     assert.equal(await handedOn(arrivals), expected);
   });
 }
+
+test('events that pass by are places, and those between others are none of their own', async () => {
+  const passing = new Set([20n, 21n, 22n, 50n, 51n]);
+  const taken = await handedOn(
+    [
+      [[first, event(20), event(21)], 0],
+      [[event(22)], 1],
+      [[second, event(50), level], 2],
+      [[event(51)], 150],
+    ],
+    ({ position }) => passing.has(position),
+  );
+  assert.equal(taken, [[first, place(21)], [place(22), second, place(50), level], [place(51)]]);
+});
+
+test('whether an event passes by is asked when what came before it has been taken', async () => {
+  let isWatched = false;
+  const arrivals: readonly (readonly LogItem[])[] = [[first], [second]];
+  async function* idling(): AsyncGenerator<readonly LogItem[] | null> {
+    yield* arrivals;
+  }
+  const none = (async function* (): AsyncGenerator<readonly LogItem[]> {})();
+  const taken: (readonly LogItem[])[] = [];
+  for await (const items of withSeldomPlaces(none, { idling, passesBy: () => !isWatched })) {
+    taken.push(items);
+    isWatched = true;
+  }
+  assert.equal(taken, [[place(5)], [second]]);
+});
 
 test.run();

@@ -100,6 +100,10 @@ export class UsageFiller implements Filler<UsageEvent> {
     await this.#watchers.balances.mark();
   }
 
+  passesBy(aggregate: string, type: string): boolean {
+    return this.#watchers.balances.passesBy(aggregate, type);
+  }
+
   forget(): void {
     this.#dictionary.forget();
     this.#rollUps.forget();

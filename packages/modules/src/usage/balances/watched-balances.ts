@@ -101,6 +101,15 @@ export class WatchedBalances implements UsageWatcher {
     this.#touched.wallets.clear();
   }
 
+  /**
+   * Tells of a movement that nobody wants to hear of its customer. Somebody who begins to want it is given a reason to look by the
+   * event with which that begins, and sees what came after it in the same batch.
+   */
+  passesBy(aggregate: string, type: string): boolean {
+    const isIdle = this.#wanted?.customers.size === 0 && this.#wanted.environments.size === 0;
+    return isIdle && aggregate === wallet.name && isMovement(type);
+  }
+
   /** Follows a wallet, a feature, or who pays for whom. */
   async follow({ event, ...place }: RecordChange, environment: number): Promise<void> {
     const id = event.aggregate_id;
@@ -306,6 +315,15 @@ export class WatchedBalances implements UsageWatcher {
     return this.#wanted;
   }
 }
+
+/** The events of wallets that are no more than a reason to look at a balance. */
+const movements: ReadonlySet<string> = new Set<WalletEvent['type']>([
+  ...(['CreditsLoaded', 'CreditsDebited', 'CreditsExpired', 'CreditsHeld'] as const),
+  ...(['HoldCaptured', 'HoldChanged', 'HoldReleased', 'DebitReversed'] as const),
+  ...(['WalletFrozen', 'WalletUnfrozen'] as const),
+]);
+
+const isMovement = (type: string): boolean => movements.has(type);
 
 interface Place extends Pick<RecordChange, 'tenantId' | 'environmentId'> {
   readonly environment: number;
