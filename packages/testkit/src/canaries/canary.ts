@@ -32,6 +32,8 @@ export type Verdict =
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const PLANT = new URL('./plant.ts', import.meta.url).href;
 const PROCESS_LIMIT_MS = 300_000;
+/** Random lives in which a bug is looked for: ten times what the tests live by themselves, for it must not escape by chance. */
+const LIVES = '4000';
 
 /**
  * Runs test files in a process of their own in which the bug is planted. The files on disk stay as
@@ -95,7 +97,10 @@ function outputOf(planted: string, tests: readonly string[]): Promise<string> {
     const words = ['--import', PLANT, ...command, '--ends-at-failure', '--', ...tests];
     const child = spawn(program, words, {
       cwd: ROOT,
-      env: { ...process.env, NO_COLOR: '1', NODE_ENV: 'test', COUNTERFOIL_PLANTED: planted },
+      env: {
+        ...{ ...process.env, NO_COLOR: '1', NODE_ENV: 'test' },
+        ...{ COUNTERFOIL_PLANTED: planted, COUNTERFOIL_TEST_LIVES: LIVES },
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
       timeout: PROCESS_LIMIT_MS,
       killSignal: 'SIGKILL',
