@@ -28,7 +28,7 @@ interface GatheringTools {
   readonly now?: () => number;
 }
 
-/** Which batches have a pause after them; all unless given. */
+/** The batches that have a pause after them; all unless given. */
 interface GatheringChoice<Item> {
   readonly gathersAfter?: (batch: readonly Item[]) => boolean;
 }

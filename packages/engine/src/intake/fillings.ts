@@ -345,8 +345,10 @@ class Filling {
       this.#observer.onFilled(countFacts(batch));
     };
     const aside = isAside(this.#tables);
-    // Facts are shown at once. What has time comes with every debit of a wallet, say, and shares a transaction.
-    const gathersAfter = (items: readonly LogItem[]): boolean => eventsOf(items).every(aside);
+    // Facts are shown at once. What has time comes with every debit of a wallet, say, and shares a transaction; of a backlog
+    // there is always as much as may be there at once.
+    const gathersAfter = (items: readonly LogItem[]): boolean =>
+      items.length < eventsMaximum && eventsOf(items).every(aside);
     const passesBy = ({ stream, type }: StoredEvent): boolean =>
       filler.passesBy?.(parseStreamName(stream)?.category ?? '', type) ?? false;
     const weighed = weigherOf(this.#tables);
