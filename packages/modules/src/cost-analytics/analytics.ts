@@ -7,14 +7,16 @@ import {
   type Span,
   zeroText,
 } from '@counterfoil/kernel';
-import { type CustomerRecord, customer, customerRecords } from '../customers/index.ts';
 import { featureRecords } from '../features/index.ts';
 import { costsheetTable, offer } from '../offers/index.ts';
-import { usageInStretches, usageTables } from '../usage/index.ts';
-import { type CostSource, costsOf, metersOf, type UsageMoment } from './costs.ts';
+import { askedFilters, usageInStretches, usageTables } from '../usage/index.ts';
+import { type CostSource, costsOf, metersOf, type UsageMoment, type User } from './costs.ts';
 import { type Entry, marginsBy, marginsOf, planOf } from './margins.ts';
-import { revenueOf } from './revenue.ts';
+import { type PartOfLine, revenueOf, wholeLine } from './revenue.ts';
 import { type CostAnalytics, type CostAnalyticsQuestion, daysMaximum } from './schema.ts';
+import { withRecords } from './shown-records.ts';
+import { partOfUsage } from './usage-revenue.ts';
+import { customersOf } from './whose.ts';
 
 /** Usage as its tables show it by now. */
 const shownUsage = async (context: RequestContext): Promise<UsageMoment> => ({
@@ -39,26 +41,27 @@ export async function costAnalytics(
   const moment = await momentOf(context);
   const isAsked = (meterId: string | null) =>
     features === null || (meterId !== null && features.has(meterId));
-  const source: CostSource = {
+  const filters = askedFilters(asked);
+  const ofUsage = filters.length > 0 ? partOfUsage(context, filters, moment) : wholeLine;
+  const source: Source = {
     prices: sheet.usage.filter(({ meter_id }) => isAsked(meter_id)),
     meters: await metersOf(context, sheet.usage),
-    moment,
+    ...{ moment, filters },
+    partOf: async (line, brought) => (isAsked(line.meter_id) ? ofUsage(line, brought) : null),
   };
   const items: CostAnalytics['items'] = [];
   const all: Entry[] = [];
   // One after the other: each reads usage.
   for (const user of customers) {
-    const entries = (await entriesOf(context, user, span, source)).filter(({ meter_id }) =>
-      isAsked(meter_id),
-    );
+    const entries = await entriesOf(context, user, span, source);
     items.push({
-      customer_id: user.id,
-      external_customer_id: user.external_id,
+      customer_id: user.customer.id,
+      external_customer_id: user.customer.external_id,
       margins: marginsOf(entries),
     });
     all.push(...entries);
   }
-  return {
+  const answer = {
     ...{ costsheet_id: sheet.id, start_time: span.start, end_time: span.end },
     position: moment.position,
     items,
@@ -71,6 +74,12 @@ export async function costAnalytics(
     fixed_price_ids: sheet.fixed,
     pagination,
   };
+  return withRecords(context, answer, sheet.usage, asked.expand);
+}
+
+/** Lines that bring money, and usage that costs some. */
+interface Source extends CostSource {
+  readonly partOf: PartOfLine;
 }
 
 const dayMilliseconds = 86_400_000;
@@ -97,33 +106,6 @@ async function activeSheet(context: RequestContext) {
   };
 }
 
-async function customersOf(
-  context: RequestContext,
-  { customer_id, external_customer_id, limit, offset }: CostAnalyticsQuestion,
-) {
-  if (customer_id !== undefined || external_customer_id !== undefined) {
-    const found = await customerNamed(context, customer_id, external_customer_id);
-    const items = found !== null && offset === 0 ? [found] : [];
-    return { items, pagination: { limit, offset, total: found === null ? 0 : 1 } };
-  }
-  const page = { limit, offset };
-  const inUse = where('status', 'eq', 'published');
-  const { items, pagination } = await context.read.list(customerRecords.table, page, inUse);
-  return { items, pagination };
-}
-
-/** The customer who has the ids that are given; null where nobody has. */
-async function customerNamed(
-  context: RequestContext,
-  customerId: string | undefined,
-  externalId: string | undefined,
-): Promise<CustomerRecord | null> {
-  const id = customerId ?? (await context.holderOf(customer, 'external_id', externalId ?? ''));
-  const found = id === null ? null : await context.load(customer, id);
-  const isNamed = externalId === undefined || found?.external_id === externalId;
-  return isNamed ? found : null;
-}
-
 /** The meters of the features that are asked for; null: all. Throws 404 naming a feature that there is not. */
 async function featuresAsked(
   context: RequestContext,
@@ -141,14 +123,16 @@ const nothing = decimal(zeroText);
 
 async function entriesOf(
   context: RequestContext,
-  user: Parameters<typeof costsOf>[1],
+  user: User,
   span: Span,
-  source: CostSource,
+  source: Source,
 ): Promise<readonly Entry[]> {
-  const revenue = await revenueOf(context, user.id, span);
+  const revenue = await revenueOf(context, user.ids, span, source.partOf);
   const costs = await costsOf(context, user, span, source);
   return [
-    ...revenue.map(({ amount, ...of }): Entry => ({ ...of, revenue: amount, cost: nothing })),
+    ...revenue.flatMap(({ amount, ...of }): Entry[] =>
+      amount === null ? [] : [{ ...of, revenue: amount, cost: nothing }],
+    ),
     ...costs.map(
       ({ amount, currency, meter_id }): Entry => ({
         ...{ currency, meter_id, plan_id: planOf(revenue, meter_id) },

@@ -11,7 +11,7 @@ import {
 import { type Aggregation, type MeterRecord, meter } from '../meters/index.ts';
 import { type PriceRecord, priceFieldsOf } from '../offers/index.ts';
 import { exactCost, exactCostOfBuckets, priceTermsOf } from '../pricing/index.ts';
-import type { usageInStretches } from '../usage/index.ts';
+import type { PropertyFilters, usageInStretches } from '../usage/index.ts';
 
 /** The way of reading usage, and the position up to which it counts. */
 export interface UsageMoment {
@@ -19,9 +19,9 @@ export interface UsageMoment {
   readonly usageIn: typeof usageInStretches;
 }
 
-/** A customer whose usage costs something. */
-interface User {
-  readonly id: string;
+/** Customers whose usage costs something, as if they were one, and the zone in which its buckets begin. */
+export interface User {
+  readonly ids: readonly string[];
   readonly timezone: string;
 }
 
@@ -46,28 +46,29 @@ export async function metersOf(
 }
 
 /**
- * The cost of the usage of a customer in a span by the prices of a costsheet, exact: each price for its part of the span, its tiers and packages
+ * The cost of the usage of a customer in a span, or of what filters choose of it, by the prices of a costsheet, exact: each price for its part of the span, its tiers and packages
  * beginning anew with every customer and every such part.
  */
 export async function costsOf(
   context: RequestContext,
   user: User,
   span: Span,
-  { prices, meters, moment }: CostSource,
+  { prices, meters, moment, filters }: CostSource,
 ): Promise<readonly Cost[]> {
   const costs: Cost[] = [];
   for (const price of prices) {
     const counted = meters.get(price.meter_id ?? '');
     const part = partOf(span, price);
     if (!counted || part === null) continue;
-    const amount = await costOf(context, { user, price, counted, span: part, moment });
+    const amount = await costOf(context, { user, price, counted, span: part, moment, filters });
     if (!amount.eq(zero)) costs.push({ currency: price.currency, amount, meter_id: counted.id });
   }
   return costs;
 }
 
-/** The prices of usage of a costsheet, with their meters, and usage itself. */
+/** The prices of usage of a costsheet, with their meters, and usage itself, or what filters beside those of meters choose of it. */
 export interface CostSource {
+  readonly filters: PropertyFilters;
   readonly prices: readonly PriceRecord[];
   readonly meters: ReadonlyMap<string, MeterRecord>;
   readonly moment: UsageMoment;
@@ -86,19 +87,20 @@ interface Measured {
   readonly counted: MeterRecord;
   readonly span: Span;
   readonly moment: UsageMoment;
+  readonly filters: PropertyFilters;
 }
 
 async function costOf(
   context: RequestContext,
-  { user, price, counted, span, moment }: Measured,
+  { user, price, counted, span, moment, filters }: Measured,
 ): Promise<Decimal> {
   const aggregation = counted.aggregation as Aggregation;
   const { bucket_size: size, group_by } = aggregation;
   const groups = await moment.usageIn(context, {
     eventName: counted.event_name,
-    stretches: [{ customerIds: [user.id], span }],
+    stretches: [{ customerIds: user.ids, span }],
     aggregation,
-    filters: counted.filters,
+    filters: [...counted.filters, ...filters],
     sources: [],
     groupings: size && group_by ? [{ kind: 'property', name: group_by }] : [],
     span,

@@ -1,6 +1,11 @@
-import { pageSchema, shortPageShape, unused } from '@counterfoil/engine/define';
+import { expandParameter, pageSchema, shortPageShape } from '@counterfoil/engine/define';
 import { instantSchema } from '@counterfoil/kernel';
 import { z } from 'zod';
+import { customerSchema } from '../customers/index.ts';
+import { featureSchema } from '../features/index.ts';
+import { meterSchema } from '../meters/index.ts';
+import { planSchema, priceSchema } from '../offers/index.ts';
+import { includeChildrenSchema, propertyFiltersSchema } from '../usage/index.ts';
 
 /** Customers of one answer: the usage of each is read for every meter of the costsheet. */
 export const customersMaximum = 50;
@@ -24,9 +29,12 @@ export const costAnalyticsQuestionSchema = z
     feature_ids: z.array(z.string().min(1).max(64)).min(1).max(100).optional().meta({
       description: 'What these features bring and cost alone; fixed charges are left out',
     }),
-    expand: unused,
-    include_children: unused,
-    property_filters: unused,
+    expand: expandParameter(['customer', 'plan', 'feature', 'meter', 'price']),
+    include_children: includeChildrenSchema,
+    property_filters: propertyFiltersSchema.optional().meta({
+      description:
+        'For every property, its values of which an event has one: what such usage brings and costs alone; fixed charges are left out',
+    }),
     ...shortPageShape(customersMaximum),
   })
   .meta({ id: 'CostAnalyticsQuestion' });
@@ -44,44 +52,51 @@ const marginShape = {
 const marginSchema = z.object(marginShape).meta({ id: 'Margin' });
 export type Margin = z.output<typeof marginSchema>;
 
-const customerSchema = z
+const customerMarginsSchema = z
   .object({
     customer_id: text('Id of the customer'),
     external_customer_id: text('Its external_id'),
     margins: z.array(marginSchema).meta({ description: 'One of each currency' }),
+    customer: customerSchema.optional(),
   })
   .meta({ id: 'CustomerMargins' });
+export type CustomerMargins = z.output<typeof customerMarginsSchema>;
+
+const planMarginSchema = z
+  .object({
+    plan_id: textOrNull('The plan; null: of none, or of several that cannot be told apart'),
+    ...marginShape,
+    plan: planSchema.optional(),
+  })
+  .meta({ id: 'PlanMargin' });
+export type PlanMargin = z.output<typeof planMarginSchema>;
+
+const featureMarginSchema = z
+  .object({
+    meter_id: textOrNull('The meter; null: whatever no meter counts, such as fixed charges'),
+    feature_ids: z.array(z.string()).meta({ description: 'The features of the meter' }),
+    ...marginShape,
+    meter: meterSchema.optional(),
+    features: z.array(featureSchema).optional(),
+    prices: z
+      .array(priceSchema)
+      .optional()
+      .meta({ description: 'Prices of the costsheet for the meter, in the currency' }),
+  })
+  .meta({ id: 'FeatureMargin' });
+export type FeatureMargin = z.output<typeof featureMarginSchema>;
 
 /** Answer of POST /costs/analytics: a page of customers, with the sums of those. */
-export const costAnalyticsSchema = pageSchema(customerSchema)
+export const costAnalyticsSchema = pageSchema(customerMarginsSchema)
   .extend({
     costsheet_id: text('The active costsheet'),
     start_time: text('Beginning of the span'),
     end_time: text('End of the span, exclusive'),
     position: text('Position of the log up to which usage counts'),
     totals: z.array(marginSchema).meta({ description: 'All customers of the page together' }),
-    plans: z
-      .array(
-        z
-          .object({
-            plan_id: textOrNull('The plan; null: of none, or of several that cannot be told apart'),
-            ...marginShape,
-          })
-          .meta({ id: 'PlanMargin' }),
-      )
-      .meta({ description: 'The same by plan' }),
+    plans: z.array(planMarginSchema).meta({ description: 'The same by plan' }),
     features: z
-      .array(
-        z
-          .object({
-            meter_id: textOrNull(
-              'The meter; null: whatever no meter counts, such as fixed charges',
-            ),
-            feature_ids: z.array(z.string()).meta({ description: 'The features of the meter' }),
-            ...marginShape,
-          })
-          .meta({ id: 'FeatureMargin' }),
-      )
+      .array(featureMarginSchema)
       .meta({ description: 'The same by meter, and so by feature' }),
     fixed_price_ids: z.array(z.string()).meta({
       description: 'Fixed prices of the costsheet: they are costs of no customer, and left out',

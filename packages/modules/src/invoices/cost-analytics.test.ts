@@ -112,6 +112,103 @@ test('a feature is asked for alone', async () => {
   assert.equal([unknown.code, unknown.details?.field], ['not_found', 'feature_ids.0']);
 });
 
+/** The same, with three hundred calls of January to a large model, and the rest to a small one. */
+async function models() {
+  const world = await january();
+  const calls = world.calls.map((each, number) => ({
+    ...each,
+    properties: { model: number < 300 ? 'large' : 'small' },
+  }));
+  world.calls.splice(0, calls.length, ...calls);
+  return world;
+}
+
+test('events that are chosen bring their share of the lines of usage, and cost what they cost', async () => {
+  const { ask, planId, meterId } = await models();
+  const of = async (...values: string[]) => ask({ property_filters: { model: values } });
+  const large = await of('large');
+  // 300 of 1,300 calls: 5.0769… of 22.
+  assert.equal(large.totals.map(brief), ['usd 5.08 − 1.2 = 3.88']);
+  assert.equal((await of('small')).totals.map(brief), ['usd 16.92 − 4 = 12.92']);
+  assert.equal((await of('small', 'large')).totals.map(brief), ['usd 22 − 5.2 = 16.8']);
+  assert.equal((await of('none')).totals, []);
+  assert.equal(
+    [large.plans.map(({ plan_id }) => plan_id), large.features.map(({ meter_id }) => meter_id)],
+    [[planId], [meterId]],
+  );
+});
+
+test('usage that came late is a part of what was billed for its time', async () => {
+  const { ask, pass, calls, customerId } = await models();
+  for (let number = 0; number < 1300; number += 1) {
+    calls.push({ customerId, at: day(1, 20), properties: { model: 'large' } });
+  }
+  await pass(day(3, 1, 3));
+  // What came late costs 13 more: 1,600 of 2,600 calls have 21.54 of 35, line by line.
+  const large = await ask({ property_filters: { model: ['large'] } });
+  assert.equal(large.totals.map(brief), ['usd 21.54 − 6.4 = 15.14']);
+});
+
+test('a customer is asked for with its children, as if they were one', async () => {
+  const { ask, create, post, pass, calls, customerId } = await january();
+  const parent = { name: 'Bob', external_id: 'bob', parent_customer_id: customerId };
+  const { id: bob } = await post('/customers', parent);
+  calls.push({ customerId: bob, at: day(1, 5) });
+  await create({ external_customer_id: 'bob', start_date: day(2, 1, 3) });
+  await pass(day(2, 2));
+  const span = { end_time: day(3, 1) };
+  const both = await ask({ ...span, external_customer_id: 'ada', include_children: true });
+  assert.equal(
+    [both.items.map((each) => each.customer_id), both.totals.map(brief)],
+    [[customerId], ['usd 322 − 5.204 = 316.796']],
+  );
+  const alone = await ask({ ...span, external_customer_id: 'ada', include_children: false });
+  assert.equal(alone.totals.map(brief), ['usd 222 − 5.2 = 216.8']);
+  const refused = await rejection(ask({ ...span, include_children: true }));
+  assert.is(refused.errors?.[0]?.pointer, '/include_children');
+});
+
+test('records are shown inside where they are asked for', async () => {
+  const { ask, planId, meterId, customerId } = await january();
+  const expand = ['customer', 'plan', 'feature', 'meter', 'price'];
+  const { items, plans, features } = await ask({ expand });
+  const [calls, rest] = features;
+  assert.equal(
+    [items[0]?.customer?.id, plans[0]?.plan?.id, calls?.meter?.id],
+    [customerId, planId, meterId],
+  );
+  assert.equal(
+    calls?.features?.map(({ id }) => id),
+    calls?.feature_ids,
+  );
+  assert.equal(
+    calls?.prices?.map(({ amount }) => amount),
+    ['0.004'],
+  );
+  assert.equal([rest?.meter, rest?.features, rest?.prices], [undefined, [], []]);
+  const plain = await ask();
+  assert.equal(
+    [plain.items[0]?.customer, plain.plans[0]?.plan, plain.features[0]?.prices],
+    [undefined, undefined, undefined],
+  );
+});
+
+for (const [member, wrong] of [
+  ['expand', ['sources']],
+  ['property_filters', { model: [] }],
+  ['property_filters', { model: 'large' }],
+  ['include_children', 'yes'],
+] as const) {
+  test(`${JSON.stringify(wrong)} is no ${member}`, () => {
+    const span = { start_time: day(1, 1), end_time: day(2, 1) };
+    const read = costAnalyticsQuestionSchema.safeParse({ ...span, [member]: wrong });
+    assert.equal(
+      read.error?.issues.map(({ path }) => path[0]),
+      [member],
+    );
+  });
+}
+
 test('each currency stands by itself, and each price for the time in which it was in force', async () => {
   const { ask, sheet } = await january({ hasCosts: false });
   await sheet('0.01', { currency: 'eur', start_date: day(1, 3, 10) });

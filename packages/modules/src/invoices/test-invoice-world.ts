@@ -59,6 +59,7 @@ interface Call {
   readonly customerId: string;
   readonly at: Instant;
   readonly source?: string;
+  readonly properties?: Readonly<Record<string, string>>;
 }
 
 /** The routes of everything that invoices are made of. */
@@ -216,6 +217,13 @@ async function soldPlan(post: (name: string, body: object) => Promise<{ readonly
 
 type Stretches = readonly { readonly customerIds: readonly string[]; readonly span: Span }[];
 
+/** The part of a question about usage that counting calls depends on. */
+interface Counted {
+  readonly stretches: Stretches;
+  readonly groupings: readonly unknown[];
+  readonly filters: readonly { readonly key: string; readonly values: readonly string[] }[];
+}
+
 const callsIn = (calls: readonly Call[], stretches: Stretches): readonly Call[] =>
   stretches.flatMap(({ customerIds, span }) =>
     calls.filter(
@@ -223,9 +231,11 @@ const callsIn = (calls: readonly Call[], stretches: Stretches): readonly Call[] 
     ),
   );
 
-/** The number of calls; by their source where there are groups. */
-function countOf(calls: readonly Call[], stretches: Stretches, groupings: readonly unknown[]) {
-  const counted = callsIn(calls, stretches);
+/** The number of calls that pass filters; by their source where there are groups. */
+function countOf(calls: readonly Call[], { stretches, groupings, filters }: Counted) {
+  const counted = callsIn(calls, stretches).filter(({ properties = {} }) =>
+    filters.every(({ key, values }) => values.includes(properties[key] ?? '')),
+  );
   const inGroup = (group: readonly string[], events: number) => ({
     ...{ group, events, windows: [] },
     value: String(events) as DecimalText,
@@ -241,7 +251,7 @@ function usageOf(calls: readonly Call[]): UsageReadings {
     context,
     moment: {
       position: String(calls.length),
-      usageIn: async (_context, { stretches, groupings }) => countOf(calls, stretches, groupings),
+      usageIn: async (_context, asked) => countOf(calls, asked),
     },
   });
   return { atOnce: reading, byNow: reading };
@@ -252,8 +262,7 @@ const usageAtOf =
   (position) => {
     const then = () => calls.slice(0, Number(position));
     return {
-      inStretches: async (_context, { stretches, groupings }) =>
-        countOf(then(), stretches, groupings),
+      inStretches: async (_context, asked) => countOf(then(), asked),
       async *events(_context, { stretches }, after = null) {
         const all = callsIn(then(), stretches).toSorted((left, right) =>
           left.at < right.at ? -1 : 1,

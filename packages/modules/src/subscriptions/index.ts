@@ -83,6 +83,7 @@ export { type ReachedThreshold, reachThreshold } from './thresholds/threshold.ts
 export { periodNumberAt } from './time/cycle.ts';
 export { currentPeriod, nextStep } from './time/steps.ts';
 export { chargesOf } from './usage/charges-of-meter.ts';
+export { billedStretches } from './usage/stretches.ts';
 export { waitsForPayment } from './values.ts';
 export { lineItemView } from './view.ts';
 

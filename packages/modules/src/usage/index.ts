@@ -30,16 +30,24 @@ import { usageVoidRoutes } from './voids/routes.ts';
 import { usageVoid } from './voids/usage-void.ts';
 import { usageWatch } from './watches/usage-watch.ts';
 
-export { matches, measureOf, type Properties } from './aggregation/measure.ts';
+export {
+  matches,
+  measureOf,
+  type Properties,
+  type PropertyFilters,
+} from './aggregation/measure.ts';
 export { usageAlertTable } from './alerts/records.ts';
 export { usageAlert } from './alerts/usage-alert.ts';
+export { askedFilters } from './analytics/asked-groups.ts';
 export { type Grouping, groupingsOf } from './analytics/breakdown.ts';
 export type { ChargesOf, UsageCharge } from './analytics/charged-usage.ts';
 export { usageAnalytics } from './analytics/usage-analytics.ts';
 export { type UsageStretch, usageInStretches } from './analytics/usage-in-stretches.ts';
+export { partOfCharge, weighedUsage } from './analytics/usage-part.ts';
 export { groupingsMaximum, type UsageShare, usageShares } from './analytics/usage-shares.ts';
 export { type CountedPage, countedEvents } from './as-of/counted-events.ts';
 export { UsageAsOf } from './as-of/usage-as-of.ts';
+export { askedCustomer } from './asked-customer.ts';
 export { usageBackfill } from './backfills/index.ts';
 export { notePaidUsage, type PaidUsage, paidUsage } from './balances/paid-usage.ts';
 export { watchedBalances } from './balances/watched-balances.ts';
@@ -57,6 +65,7 @@ export { listKeySchema } from './list-place.ts';
 export { RecentUsage } from './recent-usage.ts';
 export * from './reservations/index.ts';
 export { refuseDropped } from './retention/refuse-dropped.ts';
+export { includeChildrenSchema, propertyFiltersSchema } from './schema.ts';
 export { usageTables } from './tables.ts';
 export type { UsageEventTrace } from './trace/schema.ts';
 export { isRepetition, type UsageEvent, usageIntake } from './usage-event.ts';

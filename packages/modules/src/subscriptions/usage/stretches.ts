@@ -1,7 +1,9 @@
 import type { Span } from '@counterfoil/kernel';
 import { stretchesOfUsers, type UsageStretch } from '../../usage/index.ts';
-import type { User } from '../families/family.ts';
+import { type User, usersOf } from '../families/family.ts';
+import { unbilledPauses } from '../pauses/pause.ts';
 import { outside } from '../settlement/index.ts';
+import type { Subscription } from '../subscription.ts';
 
 /**
  * The stretches of a span in which the usage of the same customers counts, in the order of time. In pauses nobody's does,
@@ -13,3 +15,7 @@ export const stretchesOf = (
   span: Span,
 ): readonly UsageStretch[] =>
   outside(span, pauses).flatMap((part) => stretchesOfUsers(users, part));
+
+/** The stretches of a span in which usage is billed by a subscription. */
+export const billedStretches = (state: Subscription, span: Span): readonly UsageStretch[] =>
+  stretchesOf(usersOf(state), unbilledPauses(state), span);

@@ -1,6 +1,7 @@
 import type { AskingContext } from '@counterfoil/engine/define';
 import type { Instant, WindowSize } from '@counterfoil/kernel';
 import type { Meter } from '../../meters/index.ts';
+import type { PropertyFilters } from '../aggregation/measure.ts';
 import { type AskedCustomer, askedCustomer } from '../asked-customer.ts';
 import { type AskedSpan, askedSpan } from '../asked-span.ts';
 import { wholeAggregation } from '../whole-aggregation.ts';
@@ -17,14 +18,20 @@ export interface AskedGroups extends AskedCustomer, AskedSpan {
   readonly billing_anchor?: Instant | undefined;
 }
 
+/** The properties by which a request chooses events, as filters beside those of a meter. */
+export const askedFilters = ({
+  property_filters = {},
+}: Pick<AskedGroups, 'property_filters'>): PropertyFilters =>
+  Object.entries(property_filters).map(([key, values]) => ({ key, values }));
+
 /** The groups that a request asks for, and its question about the usage that a meter counts. */
 export async function askedGroups(context: AskingContext, body: AskedGroups) {
   const { customer, zone: ownZone } = await askedCustomer(context, body);
-  const { window_size: size, billing_anchor: anchor, property_filters = {}, sources = [] } = body;
+  const { window_size: size, billing_anchor: anchor, sources = [] } = body;
   const span = askedSpan(context.now, body);
   const zone = body.timezone ?? ownZone;
   const groupings = groupingsOf(body.group_by ?? []);
-  const asked = Object.entries(property_filters).map(([key, values]) => ({ key, values }));
+  const asked = askedFilters(body);
   const questionOf = (meter: Meter): GroupQuestion => ({
     of: { eventName: meter.event_name, customer },
     aggregation: wholeAggregation(meter),

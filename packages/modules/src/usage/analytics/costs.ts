@@ -12,9 +12,10 @@ import {
 import type { Meter } from '../../meters/index.ts';
 import type { UsageOf } from '../usage-of.ts';
 import type { ChargesOf, ChargesOfMeter, SoldBy, UsageCharge } from './charged-usage.ts';
-import { type Cell, cellsOf, weightsOf } from './cost-weights.ts';
+import type { Cell } from './cost-weights.ts';
 import type { GroupQuestion } from './usage-in-groups.ts';
 import { type StretchesQuestion, usageInStretches } from './usage-in-stretches.ts';
+import { weighedUsage } from './usage-part.ts';
 
 /** The cost of the usage that a question is about, in its groups and windows. */
 export interface Costs {
@@ -139,13 +140,12 @@ async function spreadCharge(
   if (!isPart && own.groupings.length === 0 && own.windows === null) {
     return [{ group: [], start: null, amount }];
   }
-  const cells = cellsOf(own, await usageInStretches(context, own));
   const whole: StretchesQuestion = {
     ...{ ...own, stretches, filters: meter.filters },
     ...{ sources: [], groupings: [], windows: null },
   };
-  const all = isPart ? cellsOf(whole, await usageInStretches(context, whole)) : undefined;
-  const weights = weightsOf(cells, all);
+  const all = isPart ? whole : null;
+  const { cells, weights } = await weighedUsage(context, usageInStretches, own, all);
   // Charged without usage, such as a minimum: there is nothing that it could be the cost of.
   if (weights.every((weight) => weight.cmp(zero) === 0)) return [];
   const amounts = spread(amount, weights, currency);
