@@ -30,21 +30,14 @@ export async function paidWorld({
   readonly more?: readonly Module[];
 } = {}) {
   const paying = payments({ provider });
+  const owned = walletsWith(purchasedAtOnce);
   const slices = [
-    ...[
-      customers,
-      walletsWith(purchasedAtOnce),
-      subscriptions,
-      settings,
-      invoices,
-      paying,
-      creditNotes,
-    ],
+    ...[customers, owned, subscriptions, settings, invoices, paying, creditNotes],
     ...more,
   ];
   const aggregates = slices.flatMap((slice) => slice.aggregates);
   const reactions = slices
-    .filter((slice) => [invoices, paying, creditNotes].includes(slice))
+    .filter((slice) => [owned, invoices, paying, creditNotes].includes(slice))
     .flatMap((slice) => slice.reactions ?? []);
   const routes: Routes = Object.assign({}, ...slices.map((slice) => slice.routes));
   const world = memoryWorld(aggregates);

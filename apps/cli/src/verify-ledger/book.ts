@@ -247,12 +247,14 @@ export class Book {
     this.#hold(data, { credits, expires: data.expires_at as string | null, parts });
   }
 
-  /** The top-up that ends, exactly as it was ordered. */
-  #endTopUp({ requested, ...data }: Data): Data {
+  /** The top-up that ends, exactly as it was ordered; its bonus is a load of its own. */
+  #endTopUp({ requested, ...data }: Data, isLoaded = false): Data {
     const topup = this.topups.get(data.transaction_id);
     const isWaiting = topup && topup.at === (requested as TopUp | undefined)?.at;
     must(isWaiting, 'ends a top-up that does not wait');
-    must(canonical(data) === canonical(topup.order), 'is not the top-up that was asked for');
+    const { bonus: _, ...credits } = topup.order;
+    const asked = isLoaded ? credits : topup.order;
+    must(canonical(data) === canonical(asked), 'is not the top-up that was asked for');
     this.topups.delete(data.transaction_id);
     return topup.order;
   }
@@ -293,7 +295,7 @@ export class Book {
   #load(data: Data, credits: bigint): void {
     const { sequence, effective_at, credit_balance_before, credit_balance_after, ...rest } = data;
     const { credits_available, ...ordered } = rest;
-    if (data.requested) this.#endTopUp(ordered);
+    if (data.requested) this.#endTopUp(ordered, true);
     must(!this.topups.has(data.transaction_id), 'loads what waits for its payment');
     const left = this.owed < credits ? credits - this.owed : 0n;
     must(figure(credits_available, 'credits_available') === left, 'wrong credits_available');
@@ -309,12 +311,19 @@ export class Book {
   #drawable(type: string, data: Data, credits: bigint): Lot[] {
     if (type !== 'CreditsExpired') {
       this.#assertNoneGone((instant) => instant <= this.at);
-      return this.lots;
+      return data.takes_back === undefined ? this.lots : [this.#takenBack(data, credits)];
     }
     const lot = this.lots.find(({ id }) => id === data.reference_id);
     must(lot?.left === credits, 'does not book out the rest of a lot');
     must(goneAt(lot) === data.effective_at, 'the lot has not expired then');
     return [lot];
+  }
+
+  /** The bonus that a debit takes back, of which it takes no more than there is. */
+  #takenBack(data: Data, credits: bigint): Lot {
+    const lot = this.lots.find(({ id }) => id === data.takes_back);
+    must(lot !== undefined && lot.left >= credits, 'takes back what is not there');
+    return lot;
   }
 
   #assertNoneGone(isTooLate: (instant: string) => boolean): void {

@@ -21,6 +21,7 @@ import { invoiceTable } from './projection.ts';
 import { invoicePublicEvents } from './public-events.ts';
 import { purchasesDrafted } from './purchases/drafting.ts';
 import { purchasesEnded } from './purchases/ending.ts';
+import { returnedBonuses } from './purchases/returned-bonus.ts';
 import { recalculationRoutes } from './recalculation/routes.ts';
 import { invoiceRoutes } from './routes.ts';
 import { invoiceSequence } from './sequence.ts';
@@ -140,6 +141,7 @@ export const invoices = module({
     unpaidEnds,
     purchasesDrafted,
     purchasesEnded,
+    returnedBonuses,
   ],
   factWork: [thresholdLooks],
   dueWork: [draftsDue, overdueInvoices, unpaidSubscriptions, invoiceRedemptionsSettled],

@@ -305,7 +305,7 @@ async function paid(world: MemoryWorld): Promise<void> {
 }
 
 /** Hands every event to every reaction, until they bring about nothing more; a reaction that fails is tried again later. */
-async function settled(by: MemoryWorld, reactions: readonly Reaction[]): Promise<void> {
+export async function settled(by: MemoryWorld, reactions: readonly Reaction[]): Promise<void> {
   for (let before = -1; before !== by.store.log.length; ) {
     before = by.store.log.length;
     for (const reaction of reactions) {

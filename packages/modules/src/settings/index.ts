@@ -2,7 +2,7 @@ import { module } from '@counterfoil/engine/define';
 import { settingRoutes } from './routes.ts';
 import { setting } from './setting.ts';
 
-export { settingOf } from './queries.ts';
+export { settingAt, settingOf } from './queries.ts';
 export { changeSetting, setting } from './setting.ts';
 export type { NumberFormat, SettingValue } from './values.ts';
 

@@ -223,6 +223,8 @@ export const walletEvents = {
     ...entryShape,
     /** Set where less may be taken than was asked for: the credits that were asked for (D26). */
     credits_requested: figure.optional(),
+    /** Set where it takes a bonus back: the load of that, and no other lot is drawn from. */
+    takes_back: text<TransactionId>().exactOptional(),
     /** The lots it was taken from, in order. Less than `credits` when the rest is debt. */
     drawn: z.array(drawSchema),
   }),

@@ -10,6 +10,7 @@ import { holdTable, transactionTable, walletTable } from './projection.ts';
 import { walletPublicEvents } from './public-events.ts';
 import { reversalRoutes } from './reversals/routes.ts';
 import { type OrderedAtOnce, topUpRoute, walletRoutes } from './routes.ts';
+import { automaticBonuses } from './topups/bonus-reactions.ts';
 import { topUpRoutes } from './topups/routes.ts';
 import { wallet } from './wallet.ts';
 
@@ -62,6 +63,7 @@ export { type CreditsBack, giveBack } from './reversals/give-back.ts';
 export type { OrderedAtOnce } from './routes.ts';
 export type { TransactionResource, WalletResource } from './schema.ts';
 export { walletSchema } from './schema.ts';
+export { giveBonusBack, type ReturnedPurchase, takeBonusBack } from './topups/bonus-return.ts';
 export { endOfOrder, endOrder, invoiceOfOrder, priceOfOrder } from './topups/decisions.ts';
 export { walletView } from './view.ts';
 export { type Wallet, wallet } from './wallet.ts';
@@ -91,7 +93,7 @@ export const walletsWith = (ordered: OrderedAtOnce) =>
       ...customerDebitRoutes,
     },
     publicEvents: [walletPublicEvents],
-    reactions: [debitsCarriedOut],
+    reactions: [debitsCarriedOut, automaticBonuses],
     dueWork: [expiry],
   });
 

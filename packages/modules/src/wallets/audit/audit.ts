@@ -180,6 +180,9 @@ function ruleOf(event: MovementEvent): string {
         'hold promised beyond them comes out of the other lots.'
       );
     case 'CreditsDebited':
+      if (event.data.takes_back !== undefined) {
+        return 'The purchase of which this lot is the bonus was refunded: what is left of it is taken back where it lies.';
+      }
       return (
         'Priority ascending (none last), expiry ascending (none last), free before purchased, ' +
         'oldest first, until the credits are reached; expired lots never, and of a debit that is ' +

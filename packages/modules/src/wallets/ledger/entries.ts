@@ -136,24 +136,29 @@ export function expiryEvent(
   };
 }
 
+type Loaded = Extract<WalletEvent, { type: 'CreditsLoaded' }>;
+
+/** `loadEvent`, as a step of a decision. */
+export const loadEvents = (wallet: Wallet, load: Load, at: Instant): readonly WalletEvent[] => [
+  loadEvent(wallet, load, at),
+];
+
 /** The load of credits as a lot of its own. Throws 400 for credits that are worth nothing or have expired. */
-export function loadEvents(wallet: Wallet, load: Load, at: Instant): readonly WalletEvent[] {
+export function loadEvent(wallet: Wallet, load: Load, at: Instant): Loaded {
   const credits = loadableCredits(wallet, load, at);
   const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
   const { quantity, priority, expiresAt: expires_at, automatic } = load;
-  return [
-    {
-      type: 'CreditsLoaded',
-      data: {
-        ...booked,
-        amount: 'amount' in quantity ? quantity.amount : booked.amount,
-        priority,
-        expires_at,
-        credits_available: beyondDebt(wallet, credits),
-        ...(automatic ? { automatic } : {}),
-      },
+  return {
+    type: 'CreditsLoaded',
+    data: {
+      ...booked,
+      amount: 'amount' in quantity ? quantity.amount : booked.amount,
+      priority,
+      expires_at,
+      credits_available: beyondDebt(wallet, credits),
+      ...(automatic ? { automatic } : {}),
     },
-  ];
+  };
 }
 
 /** The order of credits that are loaded once they are paid for. Throws 400 as a load does. */
@@ -256,6 +261,26 @@ export const debitEvent = (
     drawn: [...drawsOf(wallet, debit)],
   },
 });
+
+/** A debit of one lot, whatever the draw-down order says: what is taken back is taken where it lies. */
+export const takeBackEvent = (
+  wallet: Wallet,
+  { transaction_id: takes_back, remaining }: Lot,
+  { transactionId, ...debit }: Debit & { readonly transactionId: TransactionId },
+  at: Instant,
+): WalletEvent => {
+  const { credits } = debit;
+  const left = textOf(decimal(remaining).minus(decimal(credits)));
+  return {
+    type: 'CreditsDebited',
+    data: {
+      ...entry(wallet, debit, at, credits, out(credits), wallet.conversion_rate),
+      transaction_id: transactionId,
+      takes_back,
+      drawn: [{ transaction_id: takes_back, credits, remaining: left }],
+    },
+  };
+};
 
 /** The credits that a debit takes of each lot; one that is dated back takes first what was there then and since. */
 export const drawsOf = ({ lots }: Wallet, { credits, effectiveAt }: Debit): readonly Draw[] =>

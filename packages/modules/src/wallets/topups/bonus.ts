@@ -1,6 +1,7 @@
 import {
   type DecimalText,
   decimal,
+  derivedId,
   divide,
   type Instant,
   shiftedBy,
@@ -10,7 +11,7 @@ import {
 } from '@counterfoil/kernel';
 import type { SettingValue } from '../../settings/index.ts';
 import type { PurchaseBonus, WalletEvent } from '../events.ts';
-import { type Load, loadEvents } from '../ledger/entries.ts';
+import { type Load, loadEvent } from '../ledger/entries.ts';
 import type { Wallet } from '../wallet.ts';
 
 /** The bonuses that purchases of credits bring, by how many are bought. */
@@ -37,19 +38,22 @@ export function bonusFor(slabs: BonusSlabs, bought: DecimalText): PurchaseBonus 
 const dayMilliseconds = 86_400_000;
 
 /** The members of a purchase that its bonus has too. */
-type Purchase = Pick<Load, 'referenceType' | 'referenceId' | 'idempotencyKey' | 'priority'> & {
+export type BoughtCredits = Pick<
+  Load,
+  'referenceType' | 'referenceId' | 'idempotencyKey' | 'priority'
+> & {
   readonly transactionId: TransactionId;
 };
 
 /** The load of a bonus: free credits in a lot of their own, which names the purchase and expires by the days of its slab. */
 export function bonusEvents(
   wallet: Wallet,
-  { transactionId, ...purchase }: Purchase,
+  { transactionId, ...purchase }: BoughtCredits,
   bonus: PurchaseBonus,
   at: Instant,
 ): readonly WalletEvent[] {
   const { credits, expiry_days } = bonus;
-  return loadEvents(
+  const load = loadEvent(
     wallet,
     {
       ...purchase,
@@ -62,4 +66,9 @@ export function bonusEvents(
     },
     at,
   );
+  return [{ ...load, data: { ...load.data, transaction_id: bonusIdOf(transactionId) } }];
 }
+
+/** The id of the bonus of a purchase, which follows from it: its invoice finds it again. */
+export const bonusIdOf = (purchaseId: string): TransactionId =>
+  derivedId('wtxn', `bonus ${purchaseId}`);

@@ -22,7 +22,9 @@ export const checkLots = checker('I3', (history: History) => {
 function assertDrawOrder(replay: Replay, event: HistoryEvent): void {
   const { type, data } = event;
   if (!['CreditsDebited', 'CreditsHeld', 'HoldCaptured'].includes(type)) return;
-  const all = inOrder(replay.openLots().map((lot) => ({ ...lot })));
+  // A bonus is taken back where it lies, whatever the order says.
+  const open = replay.openLots().filter(({ id }) => (data.takes_back ?? id) === id);
+  const all = inOrder(open.map((lot) => ({ ...lot })));
   const hold = type === 'HoldCaptured' ? replay.holds.get(data.hold_id) : undefined;
   const parts = (hold?.parts ?? []).map((part) => ({ ...part }));
   const credits = creditsOf(data.credits);
