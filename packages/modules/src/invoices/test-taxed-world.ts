@@ -1,4 +1,5 @@
 import { Parts } from '@counterfoil/engine/define';
+import type { AnyAggregate } from '@counterfoil/kernel';
 // biome-ignore lint/correctness/noUndeclaredDependencies: only tests import this file.
 import { callRoute } from '@counterfoil/testkit';
 import { createAsker, createSealer, strictTargetPolicy } from '@counterfoil/webhooks';
@@ -24,7 +25,7 @@ export const loopbackPolicy = {
 const sealer = createSealer(Buffer.alloc(32, 1).toString('base64'));
 
 /** The world of invoices, whose taxes a server of the tenant works out once it is set. */
-export async function taxedWorld(begins: Behaviour) {
+export async function taxedWorld(begins: Behaviour, others: readonly AnyAggregate[] = []) {
   const server = await taxServer(begins);
   const clock = { elapsed: 0 };
   const calculation = taxesByProvider({
@@ -35,7 +36,10 @@ export async function taxedWorld(begins: Behaviour) {
     },
     limits: { ...taxLimits, invoiceTimeout: 2_000, previewTimeout: 300, answerBytes: 20_000 },
   });
-  const world = await billingWorld([taxProvider], new Parts().with(taxCalculation, calculation));
+  const world = await billingWorld(
+    [taxProvider, ...others],
+    new Parts().with(taxCalculation, calculation),
+  );
   const routes = taxProviderRoutes({ sealer, policy: loopbackPolicy });
   return {
     ...world,
@@ -62,9 +66,10 @@ export const inTaxedWorld =
   (
     begins: Behaviour,
     run: (world: Awaited<ReturnType<typeof taxedWorld>>) => Promise<void>,
+    others: readonly AnyAggregate[] = [],
   ): (() => Promise<void>) =>
   async () => {
-    const world = await taxedWorld(begins);
+    const world = await taxedWorld(begins, others);
     try {
       await run(world);
     } finally {
