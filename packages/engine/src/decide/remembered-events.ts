@@ -24,7 +24,7 @@ const nothing: Kept = { events: [], revision: -1, characters: 0 };
 
 /**
  * Events of records that were read once, for questions that go over all of them: an event of the log never changes, so only those
- * that came since are read. Long streams are not kept.
+ * that came since are read. Long streams are not kept (ADR 60).
  */
 export class RememberedEvents {
   readonly #store: Pick<EventStore, 'readStream'>;

@@ -88,7 +88,7 @@ export const askingWith = (context: AskingContext, facts: FactReads): AskingCont
   part: (wanted) => context.part(wanted),
 });
 
-/** The same questions, of records as this process knows them. */
+/** The same questions, of records as this process knows them (ADR 60). For a question that decides nothing, and has found what it is about by `recalled`. */
 export const askingMemory = (context: AskingContext): AskingContext => ({
   now: context.now,
   principal: context.principal,

@@ -33,7 +33,7 @@ import type { PreviewInvoice } from './schema.ts';
  * happens: by the same steps, settlements and arithmetic that will make it. Prepaid credits are known only when it is final.
  * Nothing is written. Throws 404, and 400 for one that nothing comes of, or for another period.
  *
- * It is a question, which decides nothing: records are those that this process knows, everything among them that the caller has written.
+ * It is a question, which decides nothing: records are those that this process knows, everything among them that the caller has written (ADR 60).
  */
 export async function previewed(
   asking: AskingContext,
