@@ -1,4 +1,5 @@
 export * from './aggregate.ts';
+export { askedAhead } from './asked-ahead.ts';
 export * from './brand.ts';
 export { dayIn, minuteOfDay } from './calendar.ts';
 export * from './canonical-json.ts';

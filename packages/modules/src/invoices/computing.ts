@@ -19,6 +19,7 @@ import {
 import type { SettlementsCause } from './drafting/cause.ts';
 import type { InvoiceFigures } from './events.ts';
 import type { Invoice } from './invoice.ts';
+import { lateUsageAtOnce } from './lines/late-usage.ts';
 import { named } from './lines/line-id.ts';
 import { type LineOrigin, linesOfParts, type Part, partsOf } from './lines/parts.ts';
 import type { TaxQuestion } from './tax-calculation.ts';
@@ -89,7 +90,8 @@ export async function computedWith(
   readonly origins: ReadonlyMap<string, LineOrigin>;
 }> {
   const parts = await partsOf(context, invoice.cause, known);
-  const { lines, position } = await linesOfParts(context, parts, read, recorded);
+  const atOnce = lateUsageAtOnce[invoice.purpose ?? 'invoice'];
+  const { lines, position } = await linesOfParts(context, parts, read, { recorded, atOnce });
   const ids = named(
     invoice.id,
     lines.map(({ line }) => line),

@@ -1,5 +1,5 @@
 import type { AskingContext } from '@counterfoil/engine/define';
-import { Problem, zeroText } from '@counterfoil/kernel';
+import { askedAhead, Problem, zeroText } from '@counterfoil/kernel';
 import type { RatedSettlement, Settled } from '../../subscriptions/index.ts';
 import type { InvoiceLine } from '../events.ts';
 import type { Invoice, InvoiceState } from '../invoice.ts';
@@ -23,6 +23,11 @@ export interface LateLine {
 /** Lines of late usage on one invoice, beyond which it looks at no other settlement: those are left to the invoices that follow. */
 export const lateLinesMaximum = 2_000;
 
+/**
+ * Settlements whose usage is asked for at once. Somebody waits for a preview; an invoice is in no hurry, and leaves the database to those who wait.
+ */
+export const lateUsageAtOnce = { preview: 4, invoice: 1 } as const;
+
 /** The settlements at which an invoice looks again. */
 export interface LookedBack {
   readonly looked: readonly LookedAt[];
@@ -38,6 +43,7 @@ type Rate = (settled: Settled) => Promise<RatedSettlement>;
  *
  * @param rate tells what the usage of a settlement comes to now
  * @param room lines beyond which no other settlement is looked at
+ * @param atOnce settlements that are looked at together; the lines are the same
  */
 export async function lateLines(
   context: Pick<AskingContext, 'load'>,
@@ -45,6 +51,7 @@ export async function lateLines(
   { looked, by_amount }: LookedBack,
   rate: Rate,
   room = lateLinesMaximum,
+  atOnce: number = lateUsageAtOnce.invoice,
 ): Promise<readonly LateLine[]> {
   const known = new Map<string, Promise<InvoiceState>>();
   const billOf = (settled: Settled): Promise<InvoiceState> => {
@@ -53,23 +60,27 @@ export async function lateLines(
     known.set(settlement_id, found);
     return found;
   };
-  const late: LateLine[] = [];
-  for (const { settled, lookers, isAwaited } of looked) {
-    if (late.length >= room) break;
+  const lookAt = async ({ settled, lookers, isAwaited }: LookedAt): Promise<LateLine[]> => {
     const own = await billOf(settled);
     const others = await Promise.all(lookers.map(billOf));
     // What is not final yet counts its usage itself; what is void, and not billed again, is billed by nobody. Of several that look at it one
     // has to be final before the next one looks, or both would bill the same.
-    if (!own || !isOver(own) || own.invoice_status === 'VOIDED' || !others.every(isOver)) continue;
+    if (!own || !isOver(own) || own.invoice_status === 'VOIDED' || !others.every(isOver)) return [];
     const { settlement, lines } = settled;
     const rated = await (isAwaited ? rate(settled) : ratedWhereKept(rate, settled));
-    if (rated === null) continue;
+    if (rated === null) return [];
     const now = linesOfSettlement({ settlement, lines, subscription_id, rated }).filter(isOfUsage);
     const before = await billedByAmount(context, byAmountOf(by_amount, settlement));
     const billed = [...before, ...billedIn(own, others)];
     const gone = vanished(settlement, subscription_id, now, billed);
     const found = differences([...now, ...gone], billed);
-    late.push(...found.map((line) => ({ line, settled, rated, billed: billedFor(line, billed) })));
+    return found.map((line) => ({ line, settled, rated, billed: billedFor(line, billed) }));
+  };
+  const late: LateLine[] = [];
+  if (room <= 0) return late;
+  for await (const found of askedAhead(looked, atOnce, lookAt)) {
+    late.push(...found);
+    if (late.length >= room) break;
   }
   return late;
 }

@@ -145,24 +145,31 @@ export interface PartLine {
   readonly of: Omit<CouponedLine, 'id' | 'subscription_id'>;
 }
 
+/** The manner in which lines are wanted. */
+interface LinesWanted {
+  /** The lines that the invoice has, where it is computed again as it was. */
+  readonly recorded?: readonly InvoiceLine[] | undefined;
+  /** Settlements whose late usage is asked for together. */
+  readonly atOnce?: number;
+}
+
 /**
  * The lines of an invoice in their order, and the position up to which usage counts in them; null where none does. Usage is read
  * only where some is billed: what is charged in advance waits for nothing.
- *
- * @param recorded the lines that the invoice has, where it is computed again as it was
  */
 export async function linesOfParts(
   context: AskingContext,
   parts: readonly Part[],
   read: () => Promise<UsageReading>,
-  recorded: readonly InvoiceLine[] | null = null,
+  { recorded, atOnce }: LinesWanted = {},
 ): Promise<{ readonly lines: readonly PartLine[]; readonly position: string | null }> {
-  let reading: UsageReading | null = null;
+  let reading: Promise<UsageReading> | null = null;
   const rate = async (settled: Settled): Promise<RatedSettlement> => {
     const isRated = settled.settlement.lines.some(isOfUsage);
     if (!isRated) return { stretches: [], commitment: null };
-    reading ??= await read();
-    return rateSettled(reading.context, settled, reading.moment);
+    reading ??= read();
+    const { context: asking, moment } = await reading;
+    return rateSettled(asking, settled, moment);
   };
   const lines: PartLine[] = [];
   let room = lateLinesMaximum;
@@ -171,13 +178,14 @@ export async function linesOfParts(
     lines.push(...linesIn(part, await rate(part.settled), billed));
     const looked = recorded ? lookedAtThen(part.back.looked, recorded) : part.back.looked;
     const back = { ...part.back, looked };
-    const late = await lateLines(context, part.subscription.id, back, rate, room);
+    const late = await lateLines(context, part.subscription.id, back, rate, room, atOnce);
     room -= late.length;
     for (const { line, ...origin } of late) {
       lines.push({ line, of: placeOf(line, origin.settled), origin: { ...origin, credit: null } });
     }
   }
-  return { lines, position: (reading as UsageReading | null)?.moment.position ?? null };
+  const shown = await (reading as Promise<UsageReading> | null);
+  return { lines, position: shown?.moment.position ?? null };
 }
 
 const isOfUsage = ({ kind }: Settled['settlement']['lines'][number]): boolean =>

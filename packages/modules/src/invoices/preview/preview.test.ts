@@ -1,9 +1,14 @@
+import { existing } from '@counterfoil/kernel';
 import { rejection } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import type { usageInStretches } from '../../usage/index.ts';
+import { computed } from '../computing.ts';
+import { invoice } from '../invoice.ts';
 import type { InvoiceResource } from '../schema.ts';
 import { billingWorld } from '../test-billing-world.ts';
 import { day } from '../test-invoice-world.ts';
+import type { UsageReadings } from '../usage-readings.ts';
 import { previewed } from './preview.ts';
 import { previewInvoiceSchema } from './schema.ts';
 
@@ -109,6 +114,64 @@ test('nothing comes of a subscription that has ended, or is unknown', async () =
   assert.is((await rejection(preview({ subscription_id }))).details?.reason, 'ended');
   const unknown = await rejection(preview({ subscription_id: 'subs_x' }));
   assert.equal([unknown.code, unknown.details?.field], ['not_found', 'subscription_id']);
+});
+
+/** Usage as it is told, with the questions about it: all of them, and the most that were under way at once. */
+function counted({ atOnce, byNow }: UsageReadings) {
+  const seen = { readings: 0, all: 0, now: 0, most: 0 };
+  const counting =
+    (read: UsageReadings['atOnce']): UsageReadings['atOnce'] =>
+    async (context) => {
+      seen.readings += 1;
+      const reading = await read(context);
+      const usageIn: typeof usageInStretches = async (...asked) => {
+        seen.all += 1;
+        seen.now += 1;
+        seen.most = Math.max(seen.most, seen.now);
+        await new Promise((resolve) => setImmediate(resolve));
+        const tell = reading.moment.usageIn as typeof usageInStretches;
+        const told = await tell(...asked);
+        seen.now -= 1;
+        return told;
+      };
+      return { ...reading, moment: { ...reading.moment, usageIn } };
+    };
+  return { seen, usage: { atOnce: counting(atOnce), byNow: counting(byNow) } };
+}
+
+test('late usage of many periods is asked for by four at once, as often as by the invoice, and comes to the same', async () => {
+  const { create, use, request, usage, settle, passAll, search } = await previewWorld();
+  const { id: subscription_id } = await create();
+  await settle();
+  await passAll(day(8, 2));
+  for (const month of [1, 2, 4, 5, 7]) use(100 + month * 100, day(month, 20));
+  use(300, day(8, 20));
+  const ofPreview = counted(usage);
+  const body = previewInvoiceSchema.parse({ subscription_id });
+  const shown = await previewed(request(), body, ofPreview.usage);
+  assert.equal(
+    shown.line_items?.map(({ amount }) => amount),
+    ['4', '2', '4', '8', '10', '14', '100'],
+  );
+  await passAll(day(9, 1));
+  const [draft] = (await search({ invoice_status: ['DRAFT'] })).items;
+  assert.ok(draft);
+  assert.equal(told(draft), told(shown));
+  const ofInvoice = counted(usage);
+  const recorded = existing(await request().load(invoice, draft.id), 'invoice');
+  const { cause } = recorded;
+  assert.is(cause.kind, 'settlements');
+  if (cause.kind !== 'settlements') return;
+  const context = request();
+  const read = () => ofInvoice.usage.byNow(context);
+  const figures = await computed(context, { ...recorded, cause }, read, async () => true);
+  assert.equal(
+    figures.lines.map(({ amount }) => amount),
+    shown.line_items?.map(({ amount }) => amount),
+  );
+  // The period itself, and the seven before it.
+  assert.equal(ofPreview.seen, { readings: 1, all: 8, now: 0, most: 4 });
+  assert.equal(ofInvoice.seen, { readings: 1, all: 8, now: 0, most: 1 });
 });
 
 test.run();

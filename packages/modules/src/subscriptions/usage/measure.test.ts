@@ -12,16 +12,16 @@ test('usage of the same question is read once, and of another anew', async () =>
     spans.push(span.start);
     return [];
   });
-  const asked = (start: string) =>
+  const end = '2027-03-01T00:00:00.000Z';
+  const asked = (start: string, span: object = { start, end }) =>
     usageIn(
       {} as AskingContext,
-      {
-        eventName: 'call',
-        span: { start, end: '2027-03-01T00:00:00.000Z' },
-      } as unknown as Parameters<typeof usageInStretches>[1],
+      { eventName: 'call', span } as unknown as Parameters<typeof usageInStretches>[1],
     );
   await Promise.all([asked('2027-01'), asked('2027-02'), asked('2027-01')]);
   await asked('2027-02');
+  // As the log has it.
+  await asked('', { end, start: '2027-01' });
   assert.equal(spans, ['2027-01', '2027-02']);
 });
 

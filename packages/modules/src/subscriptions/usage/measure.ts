@@ -1,5 +1,6 @@
 import type { AskingContext } from '@counterfoil/engine/define';
 import {
+  canonicalJson,
   type DecimalText,
   decimal,
   decimalPlaces,
@@ -38,7 +39,8 @@ export interface Measured {
 export function readOnce(usageIn: typeof usageInStretches): typeof usageInStretches {
   const known = new Map<string, ReturnType<typeof usageInStretches>>();
   return (context, question) => {
-    const text = JSON.stringify(question);
+    // Spans of the log have their members in another order than those that are made here.
+    const text = canonicalJson(question);
     const usage = known.get(text) ?? usageIn(context, question);
     known.set(text, usage);
     return usage;
