@@ -19,7 +19,7 @@ import type {
   RequestContext,
 } from '@counterfoil/engine/define';
 import { isProjection, Parts } from '@counterfoil/engine/define';
-import { type AnyAggregate, type Instant, instantOf } from '@counterfoil/kernel';
+import { type AnyAggregate, type Instant, instantOf, invariant } from '@counterfoil/kernel';
 import { MemoryStore } from './memory-store.ts';
 
 /** The command side of the engine over a log in memory, for tests of route handlers. */
@@ -180,6 +180,8 @@ function memoryReader(store: MemoryStore, principal: Principal): Reader {
       { limit, offset, sort = [], status = ['published'] }: PageRequest,
       filters?: readonly AnyRowFilter[],
     ): Promise<Page<unknown>> => {
+      // The query of a request is no page: the tables would refuse it as well.
+      invariant(Array.isArray(sort), `${table.name} is sorted by columns, not by ${sort}`);
       const found = sorted(table, rows(table, filters), sort)
         .map(({ resource }) => resource)
         .filter((resource) => status.includes(String(resource.status)));

@@ -121,12 +121,13 @@ export const searchLines = (
   ]);
 };
 
-/** One page of what was settled for a subscription, newest first. Throws 404. */
+/** One page of what was settled for a subscription, newest first unless it is sorted otherwise. Throws 404. */
 export async function settlementsOf(
   context: RequestContext,
   id: string,
-  page: { readonly limit: number; readonly offset: number },
+  asked: Parameters<typeof pageRequest>[1],
 ): Promise<Page<SettlementRecord>> {
   await foundById(context, subscriptionTable, 'subscription', id);
+  const page = pageRequest(settlementTable, asked);
   return context.read.list(settlementTable, page, where('subscription_id', 'eq', id));
 }

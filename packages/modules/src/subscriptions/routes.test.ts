@@ -285,4 +285,19 @@ test('a start lies at most five years back, and where periods can still be writt
   }
 });
 
+test('what was settled is sorted by a field where it is asked for', async () => {
+  const { create, request } = await subscriptionWorld();
+  const { id } = await create({ start_date: '2025-10-15T00:00:00Z' });
+  const list = routes['GET /subscriptions/{id}/settlements'];
+  for (const sort of ['at', 'created_at']) {
+    const { items } = await callRoute(list, request(), { params: { id }, query: { sort } });
+    assert.is(items.length, 3, sort);
+  }
+  const latest = { params: { id }, query: { sort: 'at', limit: 1 } };
+  assert.equal(
+    (await callRoute(list, request(), latest)).items.map(({ at }) => at),
+    [day(12, 15, 2025)],
+  );
+});
+
 test.run();
