@@ -135,14 +135,9 @@ export class RunningReaction {
   async #follow(signal: AbortSignal): Promise<void> {
     const prefixes = [categoryPrefix(this.reaction.aggregate.name)];
     const subscription = { prefixes, after: () => this.#place.position, signal };
-    let unsaved = 0;
     for await (const items of this.#tools.store.follow(subscription, limits.items)) {
       await this.#handleBatch(items, signal);
       if (signal.aborted) return;
-      unsaved += items.length;
-      if (unsaved < limits.items) continue;
-      await this.#save();
-      unsaved = 0;
     }
   }
 

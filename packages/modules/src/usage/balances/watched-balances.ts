@@ -90,6 +90,8 @@ export class WatchedBalances implements UsageWatcher {
   /** Null before it is read. */
   #wanted: { readonly customers: Set<string>; readonly environments: Set<number> } | null = null;
   readonly #touched: Touched = { customers: new Set(), wallets: new Set() };
+  /** The wallets that were opened, until something is asked of the tables: many come together. */
+  #opened: OpenedWallet[] = [];
 
   constructor(session: FillSession) {
     this.#session = session;
@@ -99,6 +101,7 @@ export class WatchedBalances implements UsageWatcher {
     this.#wanted = null;
     this.#touched.customers.clear();
     this.#touched.wallets.clear();
+    this.#opened = [];
   }
 
   /**
@@ -113,6 +116,7 @@ export class WatchedBalances implements UsageWatcher {
   /** Follows a wallet, a feature, or who pays for whom. */
   async follow({ event, ...place }: RecordChange, environment: number): Promise<void> {
     const id = event.aggregate_id;
+    if (event.type !== ('WalletCreated' satisfies WalletEvent['type'])) await this.#writeOpened();
     switch (event.aggregate) {
       case wallet.name:
         return await this.#followWallet(id, event as unknown as WalletEvent, {
@@ -148,6 +152,7 @@ export class WatchedBalances implements UsageWatcher {
   /** Marks the customers that the batch was about, at its end. */
   async mark(): Promise<void> {
     const { customers, wallets } = this.#touched;
+    await this.#writeOpened();
     if (customers.size + wallets.size === 0) return;
     const wanted = await this.#load();
     const { query, schema } = this.#session;
@@ -238,19 +243,36 @@ export class WatchedBalances implements UsageWatcher {
     { customer_id, alert_settings, auto_topup }: CreatedWallet,
     { tenantId, environmentId, environment }: Place,
   ): Promise<void> {
-    const { query, schema } = this.#session;
     const [alerts, tops_up] = [isOn(alert_settings?.alert_enabled), isOn(auto_topup?.enabled)];
-    await query(`insert into ${schema}.watched_wallet values ($1, $2, $3, $4, $5)`, [
-      ...[id, environment, customer_id],
-      ...[alerts, tops_up],
-    ]);
-    await query(
-      `insert into ${schema}.${watchedBalances} as own values ($1, $2, $3, $4, $5, null, 0)
-         on conflict (id) do update set wanted = own.wanted or excluded.wanted`,
-      [customer_id, tenantId, environmentId, environment, alerts || tops_up],
-    );
-    if (alerts || tops_up) (await this.#load()).customers.add(customer_id);
+    const isWanted = alerts || tops_up;
+    this.#opened.push({
+      ...{ id, customer_id, alerts, tops_up, environment },
+      ...{ tenant_id: tenantId, environment_id: environmentId, wanted: isWanted },
+    });
+    if (isWanted) (await this.#load()).customers.add(customer_id);
     this.#touched.customers.add(customer_id);
+  }
+
+  /** Writes the wallets that were opened in the batch until now, before anything is asked of them. */
+  async #writeOpened(): Promise<void> {
+    if (this.#opened.length === 0) return;
+    const opened = JSON.stringify(this.#opened);
+    this.#opened = [];
+    const { query, schema } = this.#session;
+    const wallets = `jsonb_to_recordset($1::jsonb) as opened(id text, environment int, customer_id text,
+      tenant_id text, environment_id text, alerts boolean, tops_up boolean, wanted boolean)`;
+    await query(
+      `insert into ${schema}.watched_wallet
+       select id, environment, customer_id, alerts, tops_up from ${wallets}`,
+      [opened],
+    );
+    await query(
+      `insert into ${schema}.${watchedBalances} as own
+       select customer_id, tenant_id, environment_id, environment, bool_or(wanted), null, 0
+         from ${wallets} group by customer_id, tenant_id, environment_id, environment
+           on conflict (id) do update set wanted = own.wanted or excluded.wanted`,
+      [opened],
+    );
   }
 
   /** Works out again whether somebody wants to hear of the customer of a wallet, which is looked at once more in any case. */
@@ -301,6 +323,7 @@ export class WatchedBalances implements UsageWatcher {
 
   async #load() {
     if (this.#wanted) return this.#wanted;
+    await this.#writeOpened();
     const { query, schema } = this.#session;
     const customers = await query<{ id: string }>(
       `select id from ${schema}.${watchedBalances} where wanted`,
@@ -324,6 +347,18 @@ const movements: ReadonlySet<string> = new Set<WalletEvent['type']>([
 ]);
 
 const isMovement = (type: string): boolean => movements.has(type);
+
+/** A wallet as the tables are given it. */
+interface OpenedWallet {
+  readonly id: string;
+  readonly environment: number;
+  readonly customer_id: string;
+  readonly tenant_id: string;
+  readonly environment_id: string;
+  readonly alerts: boolean;
+  readonly tops_up: boolean;
+  readonly wanted: boolean;
+}
 
 interface Place extends Pick<RecordChange, 'tenantId' | 'environmentId'> {
   readonly environment: number;
