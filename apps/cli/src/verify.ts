@@ -29,6 +29,12 @@ import type { ServerUrls } from './settings.ts';
 
 const slices = () => modules({ secrets: null });
 
+/** The names of all that `rebuild` fills again: the read tables of records, and the tables of facts. */
+export const rebuilt = () => ({
+  records: slices().flatMap(({ tables }) => tables.map(({ name }) => name)),
+  facts: factTables().map(({ name }) => name),
+});
+
 const factTables = () => slices().flatMap(({ facts }) => facts ?? []);
 
 /** Streams of everything that writes to the log, the engine's own reservations and the facts included. */

@@ -1,5 +1,5 @@
 import type { ServerUrls } from '@counterfoil/cli/settings';
-import { rebuild, verify } from '@counterfoil/cli/verify';
+import { rebuild, rebuilt, verify } from '@counterfoil/cli/verify';
 import { categoryPrefix, createChainCheck, type EventStore } from '@counterfoil/engine';
 import type { Figure } from '../report.ts';
 import type { Scenario } from '../scenario.ts';
@@ -24,9 +24,11 @@ export const catchUp: Scenario = {
     const events = Number(/(\d+) events/.exec(lines.join('\n'))?.[1]);
     const before = processorTime();
     const recording = profiles?.start(catchUp.id);
-    const rebuilt = await timed(() => rebuild(urls, []));
+    const { records, facts } = rebuilt();
+    const refilled = await timed(() => rebuild(urls, records));
     const spent = processorTime();
     await recording?.end(events);
+    const withFacts = await timed(() => rebuild(urls, facts));
     const of = (name: string): number => (spent[name] ?? 0) - (before[name] ?? 0);
     return [
       {
@@ -38,10 +40,11 @@ export const catchUp: Scenario = {
         figures: [
           ...figuresOf('hash chains of all wallets', chains.value.events, chains),
           ...figuresOf('verify: chains, checkpoints and every row', events, verified),
-          rateOf('read models from the start of the log', events, rebuilt),
+          rateOf('read models from the start of the log', events, refilled),
           // The active projector does the work; this program only asks for it.
           { name: '  processor time of the projector', value: of('projector'), unit: 's' },
           { name: '  processor time of PostgreSQL', value: of('postgres'), unit: 's' },
+          rateOf('tables of usage, past all events of wallets', events, withFacts),
         ],
         processorTime: null,
         faults: verified.value ? [] : lines,
