@@ -1,5 +1,5 @@
 import type { AnyAggregate, EnvironmentId, TenantId } from '@counterfoil/kernel';
-import type { AnyFactTables, RecordChange, RecordedFacts } from '../define/intake.ts';
+import type { AnyFactTables, Filler, RecordChange, RecordedFacts } from '../define/intake.ts';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { StoredEvent } from '../log/types.ts';
@@ -23,6 +23,12 @@ export function isAside({ aside = [] }: AnyFactTables): (event: StoredEvent) => 
   const names = new Set<string>(aside.map(({ name }) => name));
   return ({ stream }) => names.has(parseStreamName(stream)?.category ?? '');
 }
+
+/** Tells of events of the log that a filler passes them by, as its tables stand. */
+export const passedBy =
+  (filler: Filler<unknown>) =>
+  ({ stream, type }: StoredEvent): boolean =>
+    filler.passesBy?.(parseStreamName(stream)?.category ?? '', type) ?? false;
 
 /** Makes the decoder of the events that some tables of facts take; the others are left out. */
 export function fillDecoder({

@@ -1,6 +1,6 @@
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import type { EventStore, Position, StoredEvent } from '../log/types.ts';
-import { fillDecoder, fillPrefixes } from './fill-batch.ts';
+import { fillDecoder, fillPrefixes, passedBy } from './fill-batch.ts';
 import { weigherOf, writtenTogether } from './portions.ts';
 
 interface FillBesideOptions {
@@ -16,6 +16,7 @@ export function fillBeside({ store, tables }: FillBesideOptions, filler: Filler<
   const decode = fillDecoder(tables);
   const prefixes = fillPrefixes(tables);
   const weigh = weigherOf(tables);
+  const passesBy = passedBy(filler);
   return async (after: Position, upTo: Position, signal?: AbortSignal): Promise<void> => {
     let batch: StoredEvent[] = [];
     let weight = 0;
@@ -25,7 +26,10 @@ export function fillBeside({ store, tables }: FillBesideOptions, filler: Filler<
       [batch, weight] = [[], 0];
     };
     if (after < upTo) {
+      // With the first batch it learns what it may pass by.
+      await flush();
       for await (const event of store.readLog({ prefixes, after, upTo })) {
+        if (passesBy(event)) continue;
         batch.push(event);
         weight += weigh(event);
         if (weight >= writtenTogether) await flush();

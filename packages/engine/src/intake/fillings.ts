@@ -4,15 +4,14 @@ import { type Connection, connect, transaction } from '../database/database.ts';
 import { Mutex } from '../database/mutex.ts';
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
-import { parseStreamName } from '../log/stream-name.ts';
-import type { EventStore, LogItem, StoredEvent } from '../log/types.ts';
+import type { EventStore, LogItem } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { markOf } from '../projection/checkpoint.ts';
 import { assertSameLog } from '../projection/log-identity.ts';
 import { readerRole } from '../projection/table-shape.ts';
 import { between } from './between.ts';
-import { bearsOn, fillDecoder, fillPrefixes, isAside } from './fill-batch.ts';
+import { bearsOn, fillDecoder, fillPrefixes, isAside, passedBy } from './fill-batch.ts';
 import { fillSession } from './fill-session.ts';
 import {
   addFilling,
@@ -349,8 +348,7 @@ class Filling {
     // there is always as much as may be there at once.
     const gathersAfter = (items: readonly LogItem[]): boolean =>
       items.length < eventsMaximum && eventsOf(items).every(aside);
-    const passesBy = ({ stream, type }: StoredEvent): boolean =>
-      filler.passesBy?.(parseStreamName(stream)?.category ?? '', type) ?? false;
+    const passesBy = passedBy(filler);
     const weighed = weigherOf(this.#tables);
     const weigh = (item: LogItem): number => (item.kind === 'event' ? weighed(item.event) : 0);
     const source = withSeldomPlaces(gathered(batches, signal, { gathersAfter }), { passesBy });

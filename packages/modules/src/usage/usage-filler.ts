@@ -59,6 +59,7 @@ export class UsageFiller implements Filler<UsageEvent> {
 
   async take(batch: readonly (RecordedFacts<UsageEvent> | RecordChange)[]): Promise<void> {
     await this.#kept.load();
+    await this.#watchers.balances.load();
     let placed: PlacedUsage[] = [];
     let claims: Claim[] = [];
     const claim = async () => {

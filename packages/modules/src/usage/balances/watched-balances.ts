@@ -113,10 +113,16 @@ export class WatchedBalances implements UsageWatcher {
     return isIdle && aggregate === wallet.name && isMovement(type);
   }
 
+  /** Reads whose balances somebody wants to hear of, unless it is known: until then nothing passes by. */
+  async load(): Promise<void> {
+    await this.#load();
+  }
+
   /** Follows a wallet, a feature, or who pays for whom. */
   async follow({ event, ...place }: RecordChange, environment: number): Promise<void> {
     const id = event.aggregate_id;
-    if (event.type !== ('WalletCreated' satisfies WalletEvent['type'])) await this.#writeOpened();
+    const opens = event.type === ('WalletCreated' satisfies WalletEvent['type']);
+    if (this.#opened.length > 0 && !opens) await this.#writeOpened();
     switch (event.aggregate) {
       case wallet.name:
         return await this.#followWallet(id, event as unknown as WalletEvent, {
