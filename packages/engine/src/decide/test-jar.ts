@@ -80,6 +80,8 @@ export const startOn = <Store extends EventStore>(
 export const unread = (event: StoredEvent): UnreadEvent => ({
   stream: event.stream,
   revision: event.revision,
+  id: event.id,
+  position: event.position,
   characters: JSON.stringify(event.data).length,
   read: () => event,
 });

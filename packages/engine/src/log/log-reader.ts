@@ -212,9 +212,9 @@ function subscription(
 function itemOf(message: ReadMessage, wants: SubscriptionOptions['wants']): LogItem | null {
   switch (message.kind) {
     case 'event': {
-      const { position } = message.event;
-      if (position !== null && wants && !wants(unread(message.event))) {
-        return { kind: 'checkpoint', position: atEvent(position) };
+      if (wants && message.event.position !== null) {
+        const position = atEvent(message.event.position);
+        if (!wants(unread(message.event, position))) return { kind: 'checkpoint', position };
       }
       const event = incomingEvent(message.event);
       return event && { kind: 'event', event };
@@ -232,9 +232,11 @@ function itemOf(message: ReadMessage, wants: SubscriptionOptions['wants']): LogI
 }
 
 /** An event before it is read. Its data and metadata are parsed only when somebody asks for them. */
-const unread = (event: WireEvent): UnreadEvent => ({
+const unread = (event: WireEvent, position: Position): UnreadEvent => ({
   stream: event.stream,
   revision: event.revision,
+  id: event.id,
+  position,
   characters: event.data.length + event.metadata.length,
   read: () => incomingEvent(event),
 });

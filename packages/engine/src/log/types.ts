@@ -119,7 +119,7 @@ export type LogItem =
 export type EventPlace = Pick<StoredEvent, 'stream' | 'revision'>;
 
 /** An event of the log that nobody has read. */
-export interface UnreadEvent extends EventPlace {
+export interface UnreadEvent extends EventPlace, Pick<StoredEvent, 'id' | 'position'> {
   /** The length of its JSON. */
   readonly characters: number;
   /** The event; null for one of a stream that is none of ours. Throws `UnreadableEvent`. */

@@ -191,8 +191,8 @@ export class CachedStream<State> {
   hear(event: StoredEvent): void {
     const { revision } = this.#now.head;
     if (event.revision <= revision) return;
+    if (this.takeOwn(event)) return;
     this.#heard = Math.max(this.#heard, event.revision);
-    if (this.#isOwn(event)) return;
     // What does not fit is read, and found faulty or not, by the next who asks for the state.
     if (this.#isNew || event.revision > revision + 1) return;
     if (chainFault(this.#now.head, event) !== null) return;
@@ -201,14 +201,15 @@ export class CachedStream<State> {
   }
 
   /**
-   * Tells whether an event is of the append that is under way. It is not folded once more: with the last
-   * event the stream moves on to the state that was decided.
+   * Takes an event that the log brought, read or not, if it is of the append that is under way. It is not folded once more: with the
+   * last event the stream moves on to the state that was decided. False for every other event.
    */
-  #isOwn({ id, revision, position }: StoredEvent): boolean {
+  takeOwn({ id, revision, position }: Pick<StoredEvent, 'id' | 'revision' | 'position'>): boolean {
     if (!this.#sent) return false;
     const { after, events } = this.#sent;
     const first = after.head.revision - events.length + 1;
     if (events[revision - first]?.id !== id) return false;
+    this.#heard = Math.max(this.#heard, revision);
     if (revision === after.head.revision) {
       this.moveTo({ ...after, position }, events);
       for (const event of events) this.onEvent(event);

@@ -127,6 +127,28 @@ test('events of an append under way are known by their ids, and are its answer',
   assert.ok((await run(here, 2, 'key')).replayed);
 });
 
+test('events of an append under way are the answer without being read, and others are not', async () => {
+  const { store, here, run } = world();
+  await run(here);
+  const { cache } = here.streams;
+  const append = store.append.bind(store);
+  const wanted: boolean[] = [];
+  const faulty = (): never => assert.unreachable() as never;
+  store.append = async (...given) => {
+    const appended = await append(...given);
+    const last = store.log.at(-1);
+    assert.ok(last);
+    const written = { ...unread(last), read: faulty };
+    wanted.push(cache.wants({ ...written, id: 'of another attempt' }), cache.wants(written));
+    return appended;
+  };
+  const stream = cache.of<Jar>(place);
+  const decided = await run(here, 2, 'key');
+  assert.equal(wanted, [true, false]);
+  assert.is(stream.now.state, decided.state);
+  assert.equal([stream.now.position, stream.isBehind], [2n, false]);
+});
+
 test('after a gap the stream is read before anything is decided on it', async () => {
   const { here, there, store, run, conflicts } = world();
   await run(here);

@@ -60,12 +60,14 @@ export class StreamCache {
   }
 
   /**
-   * Tells whether an event of the log is news to a stream that is kept here. Of the others, those that have just
-   * begun are remembered as they are.
+   * Tells whether an event of the log is news to a stream that is kept here; one of an append of ours that is under way is
+   * taken as it is. Of other streams, those that have just begun are remembered as they are.
    */
   wants(event: UnreadEvent): boolean {
     const known = this.#known(event.stream);
-    if (known !== undefined) return event.revision > known.now.head.revision;
+    if (known !== undefined) {
+      return event.revision > known.now.head.revision && !known.takeOwn(event);
+    }
     this.#unread.note(event);
     return false;
   }

@@ -7,9 +7,8 @@ import { UnreadStreams } from './unread-streams.ts';
 const test = suite('streams that nobody has asked for');
 
 const event = (stream: string, revision: number, characters = 10): UnreadEvent => ({
-  stream,
-  revision,
-  characters,
+  ...{ stream, revision, characters },
+  ...{ id: `${stream}@${revision}`, position: BigInt(revision) },
   read: () => {
     throw new Error('nothing is parsed before somebody asks');
   },
