@@ -3,6 +3,7 @@ import type { AnyFactTables, Filler, RecordChange, RecordedFacts } from '../defi
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import { categoryPrefix, parseStreamName } from '../log/stream-name.ts';
 import type { StoredEvent } from '../log/types.ts';
+import { categoryOf } from '../projection/fold.ts';
 import { factsOf } from './fact-event.ts';
 
 /** An item of a batch, as the tables of facts take it. */
@@ -13,22 +14,25 @@ export const fillPrefixes = ({ intake, records }: AnyFactTables): readonly strin
   [intake, ...records].map(({ name }) => categoryPrefix(name));
 
 /** Tells of items whether what facts count as may depend on them. */
-export function bearsOn({ aside = [] }: AnyFactTables): (item: FillItem) => boolean {
-  const names = new Set<string>(aside.map(({ name }) => name));
+export function bearsOn(tables: AnyFactTables): (item: FillItem) => boolean {
+  const names = namesAside(tables);
   return (item) => item.kind === 'facts' || !names.has(item.event.aggregate);
 }
 
 /** Tells of events of the log whether what facts count as does not depend on them: they have time, and need not be told apart. */
-export function isAside({ aside = [] }: AnyFactTables): (event: StoredEvent) => boolean {
-  const names = new Set<string>(aside.map(({ name }) => name));
-  return ({ stream }) => names.has(parseStreamName(stream)?.category ?? '');
+export function isAside(tables: AnyFactTables): (event: StoredEvent) => boolean {
+  const names = namesAside(tables);
+  return ({ stream }) => names.has(categoryOf(stream));
 }
+
+const namesAside = ({ aside = [] }: AnyFactTables): ReadonlySet<string> =>
+  new Set<string>(aside.map(({ name }) => name));
 
 /** Tells of events of the log that a filler passes them by, as its tables stand. */
 export const passedBy =
   (filler: Filler<unknown>) =>
   ({ stream, type }: StoredEvent): boolean =>
-    filler.passesBy?.(parseStreamName(stream)?.category ?? '', type) ?? false;
+    filler.passesBy?.(categoryOf(stream), type) ?? false;
 
 /** Makes the decoder of the events that some tables of facts take; the others are left out. */
 export function fillDecoder({

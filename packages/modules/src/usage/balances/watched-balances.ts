@@ -110,7 +110,7 @@ export class WatchedBalances implements UsageWatcher {
    */
   passesBy(aggregate: string, type: string): boolean {
     const isIdle = this.#wanted?.customers.size === 0 && this.#wanted.environments.size === 0;
-    return isIdle && aggregate === wallet.name && isMovement(type);
+    return isIdle && aggregate === wallet.name && movements.has(type);
   }
 
   /** Reads whose balances somebody wants to hear of, unless it is known: until then nothing passes by. */
@@ -250,12 +250,11 @@ export class WatchedBalances implements UsageWatcher {
     { tenantId, environmentId, environment }: Place,
   ): Promise<void> {
     const [alerts, tops_up] = [isOn(alert_settings?.alert_enabled), isOn(auto_topup?.enabled)];
-    const isWanted = alerts || tops_up;
     this.#opened.push({
       ...{ id, customer_id, alerts, tops_up, environment },
-      ...{ tenant_id: tenantId, environment_id: environmentId, wanted: isWanted },
+      ...{ tenant_id: tenantId, environment_id: environmentId },
     });
-    if (isWanted) (await this.#load()).customers.add(customer_id);
+    if (alerts || tops_up) (await this.#load()).customers.add(customer_id);
     this.#touched.customers.add(customer_id);
   }
 
@@ -266,7 +265,7 @@ export class WatchedBalances implements UsageWatcher {
     this.#opened = [];
     const { query, schema } = this.#session;
     const wallets = `jsonb_to_recordset($1::jsonb) as opened(id text, environment int, customer_id text,
-      tenant_id text, environment_id text, alerts boolean, tops_up boolean, wanted boolean)`;
+      tenant_id text, environment_id text, alerts boolean, tops_up boolean)`;
     await query(
       `insert into ${schema}.watched_wallet
        select id, environment, customer_id, alerts, tops_up from ${wallets}`,
@@ -274,7 +273,7 @@ export class WatchedBalances implements UsageWatcher {
     );
     await query(
       `insert into ${schema}.${watchedBalances} as own
-       select customer_id, tenant_id, environment_id, environment, bool_or(wanted), null, 0
+       select customer_id, tenant_id, environment_id, environment, bool_or(alerts or tops_up), null, 0
          from ${wallets} group by customer_id, tenant_id, environment_id, environment
            on conflict (id) do update set wanted = own.wanted or excluded.wanted`,
       [opened],
@@ -352,8 +351,6 @@ const movements: ReadonlySet<string> = new Set<WalletEvent['type']>([
   ...(['WalletFrozen', 'WalletUnfrozen'] as const),
 ]);
 
-const isMovement = (type: string): boolean => movements.has(type);
-
 /** A wallet as the tables are given it. */
 interface OpenedWallet {
   readonly id: string;
@@ -363,7 +360,6 @@ interface OpenedWallet {
   readonly environment_id: string;
   readonly alerts: boolean;
   readonly tops_up: boolean;
-  readonly wanted: boolean;
 }
 
 interface Place extends Pick<RecordChange, 'tenantId' | 'environmentId'> {

@@ -147,19 +147,20 @@ export const loadEvents = (wallet: Wallet, load: Load, at: Instant): readonly Wa
 export function loadEvent(wallet: Wallet, load: Load, at: Instant): Loaded {
   const credits = loadableCredits(wallet, load, at);
   const booked = entry(wallet, load, at, credits, credits, wallet.topup_conversion_rate);
-  const { quantity, priority, expiresAt: expires_at, automatic } = load;
-  return {
-    type: 'CreditsLoaded',
-    data: {
-      ...booked,
-      amount: 'amount' in quantity ? quantity.amount : booked.amount,
-      priority,
-      expires_at,
-      credits_available: beyondDebt(wallet, credits),
-      ...(automatic ? { automatic } : {}),
-    },
-  };
+  const credits_available = beyondDebt(wallet, credits);
+  return { type: 'CreditsLoaded', data: { ...booked, ...ownOf(load, booked), credits_available } };
 }
+
+/** What is a load's own, loaded or ordered: of an amount that was asked for, exactly that one. */
+const ownOf = (
+  { quantity, priority, expiresAt: expires_at, automatic }: Load,
+  { amount }: { readonly amount: DecimalText },
+) => ({
+  amount: 'amount' in quantity ? quantity.amount : amount,
+  priority,
+  expires_at,
+  ...(automatic ? { automatic } : {}),
+});
 
 /** The order of credits that are loaded once they are paid for. Throws 400 as a load does. */
 export function requestEvent(
@@ -171,17 +172,13 @@ export function requestEvent(
 ): WalletEvent {
   const credits = loadableCredits(wallet, load, at);
   const ordered = order(wallet, load, transactionId, credits, wallet.topup_conversion_rate);
-  const { quantity, priority, expiresAt: expires_at, automatic } = load;
   const bonus = bonusOf?.(credits) ?? null;
   return {
     type: 'TopUpRequested',
     data: {
       ...ordered,
-      amount: 'amount' in quantity ? quantity.amount : ordered.amount,
-      priority,
-      expires_at,
+      ...ownOf(load, ordered),
       credit_balance: wallet.credit_balance,
-      ...(automatic ? { automatic } : {}),
       ...(bonus ? { bonus } : {}),
     },
   };

@@ -55,7 +55,7 @@ export async function takeBonusBack(
   if (bonus === null) return;
   const asked = bonusShare(bonus.credit_amount as DecimalText, share);
   if (asked.cmp(zero) <= 0) return;
-  const own = { ...details, metadata: { ...details.metadata, bonus_of: transactionId } };
+  const own = ofBonus(details, transactionId);
   await context.execute(wallet, walletId, takeFromBonus(transactionId, asked, own, occasion));
 }
 
@@ -65,11 +65,11 @@ export async function giveBonusBack(
   { walletId, transactionId, occasions }: Omit<ReturnedPurchase, 'occasion'> & Occasions,
   details: EntryDetails,
 ): Promise<void> {
+  const own = ofBonus(details, transactionId);
   for (const occasion of occasions) {
     const taken = takingId(transactionId, occasion);
     const entry = await childOf(context, entries, walletId, taken);
     if (entry === null) continue;
-    const own = { ...details, metadata: { ...details.metadata, bonus_of: transactionId } };
     const credits = entry.credit_amount as DecimalText;
     await giveBack(context, { ...own, walletId, transactionId: taken, credits });
   }
@@ -78,6 +78,12 @@ export async function giveBonusBack(
 interface Occasions {
   readonly occasions: readonly string[];
 }
+
+/** The details of an entry that names the purchase of which the bonus is. */
+const ofBonus = (details: EntryDetails, purchaseId: string): EntryDetails => ({
+  ...details,
+  metadata: { ...details.metadata, bonus_of: purchaseId },
+});
 
 const creditPlaces = 9;
 
