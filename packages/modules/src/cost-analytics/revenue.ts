@@ -14,6 +14,7 @@ import {
   invoiceNet,
   invoiceTable,
 } from '../invoices/index.ts';
+import { once } from '../offers/index.ts';
 import { type SubscriptionState, subscription } from '../subscriptions/index.ts';
 
 /** Final invoices of one item that are looked at. */
@@ -52,12 +53,7 @@ export async function revenueOf(
   span: Span,
   partOf: PartOfLine,
 ): Promise<readonly Revenue[]> {
-  const known = new Map<string, Promise<SubscriptionState>>();
-  const subscriptionOf = (id: string): Promise<SubscriptionState> => {
-    const found = known.get(id) ?? context.load(subscription, id);
-    known.set(id, found);
-    return found;
-  };
+  const subscriptionOf = once((id) => context.load(subscription, id));
   const revenue: Revenue[] = [];
   for (const id of await invoiceIds(context, customerIds)) {
     const state = await context.load(invoice, id);

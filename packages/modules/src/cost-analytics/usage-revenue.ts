@@ -2,6 +2,7 @@ import type { RequestContext } from '@counterfoil/engine/define';
 import { type Currency, decimal, invalidField, type Span, textOf, zero } from '@counterfoil/kernel';
 import type { InvoiceLine } from '../invoices/index.ts';
 import { type MeterRecord, meter } from '../meters/index.ts';
+import { once } from '../offers/index.ts';
 import { billedStretches, type Subscription } from '../subscriptions/index.ts';
 import { countingOf, type PropertyFilters, partOfCharge, weighedUsage } from '../usage/index.ts';
 import type { UsageMoment } from './costs.ts';
@@ -26,13 +27,8 @@ export function partOfUsage(
   filters: PropertyFilters,
   moment: UsageMoment,
 ): PartOfLine {
-  const meters = new Map<string, Promise<MeterRecord | null>>();
+  const meterOf = once((id) => context.load(meter, id));
   const weighed = new Map<string, ReturnType<typeof weighedUsage>>();
-  const meterOf = (id: string): Promise<MeterRecord | null> => {
-    const found = meters.get(id) ?? context.load(meter, id);
-    meters.set(id, found);
-    return found;
-  };
   const weigh = (billed: Billed, counted: MeterRecord): ReturnType<typeof weighedUsage> => {
     const name = `${billed.by.id} ${counted.id} ${billed.span.start} ${billed.span.end}`;
     const known = weighed.get(name);

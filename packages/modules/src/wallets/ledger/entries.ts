@@ -151,7 +151,7 @@ export function loadEvent(wallet: Wallet, load: Load, at: Instant): Loaded {
   return { type: 'CreditsLoaded', data: { ...booked, ...ownOf(load, booked), credits_available } };
 }
 
-/** What is a load's own, loaded or ordered: of an amount that was asked for, exactly that one. */
+/** The members that a load has of its own, loaded or ordered: of an amount that was asked for, exactly that one. */
 const ownOf = (
   { quantity, priority, expiresAt: expires_at, automatic }: Load,
   { amount }: { readonly amount: DecimalText },
