@@ -112,8 +112,27 @@ export function periodBoundary(cadence: Cadence, start: Instant, index: number):
   if (!Number.isSafeInteger(cadence.count) || cadence.count < 1)
     throw new RangeError(`a period has at least one unit, not ${cadence.count}`);
   if (index === 0) return start;
+  const { anchor, unit, count, zone } = cadence;
+  const asked = `${anchor} ${unit} ${count} ${zone} ${start} ${index}`;
+  const known = boundaries.get(asked);
+  if (known !== undefined) return known;
   const returns = returnsOf(cadence);
-  return instantOf(returnTime(returns, firstReturn(returns, cadence.count, start, index)));
+  const boundary = instantOf(returnTime(returns, firstReturn(returns, count, start, index)));
+  keepBoundary(asked, boundary);
+  return boundary;
+}
+
+/**
+ * The boundaries that were asked for last. Each decision on a subscription asks for the same ones many times, and the
+ * calendar of a zone takes longer than everything else that it does.
+ */
+const boundaries = new Map<string, Instant>();
+const boundariesMaximum = 4_096;
+
+function keepBoundary(asked: string, boundary: Instant): void {
+  const oldest = boundaries.keys().next();
+  if (boundaries.size >= boundariesMaximum && !oldest.done) boundaries.delete(oldest.value);
+  boundaries.set(asked, boundary);
 }
 
 /**
