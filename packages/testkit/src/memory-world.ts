@@ -1,11 +1,3 @@
-import {
-  belongsTo,
-  createStreams,
-  parseStreamName,
-  RecentWrites,
-  RequestRunner,
-  stampedEvent,
-} from '@counterfoil/engine';
 import type {
   AnyProjection,
   AnyRowFilter,
@@ -20,6 +12,11 @@ import type {
 } from '@counterfoil/engine/define';
 import { isProjection, Parts } from '@counterfoil/engine/define';
 import { type AnyAggregate, type Instant, instantOf, invariant } from '@counterfoil/kernel';
+import { RecentWrites } from '../../engine/src/decide/read-your-writes.ts';
+import { RequestRunner } from '../../engine/src/decide/request-run.ts';
+import { createStreams } from '../../engine/src/decide/streams.ts';
+import { belongsTo, stampedEvent } from '../../engine/src/log/decode.ts';
+import { parseStreamName } from '../../engine/src/log/stream-name.ts';
 import { MemoryStore } from './memory-store.ts';
 
 /** The command side of the engine over a log in memory, for tests of route handlers. */
@@ -90,7 +87,32 @@ type Shown = Found<Resource> & { readonly key: string; readonly row: unknown };
 /** The rows of a table, as far as they have been folded. */
 interface Folded {
   upTo: number;
-  readonly rows: Map<string, { readonly row: unknown; readonly revision: number }>;
+  readonly rows: Map<string, Shown>;
+}
+
+/** A row as it is shown. That is worked out when somebody looks, and kept: most rows stay while others change. */
+function shownRow(table: AnyProjection, key: string, row: unknown, revision: number): Shown {
+  let resource: Resource | null = null;
+  return {
+    ...{ key, row, revision },
+    get resource() {
+      resource ??= table.view(row) as Resource;
+      return resource;
+    },
+  };
+}
+
+/** The columns of rows that somebody has looked at. */
+const columnsOf = new WeakMap<Shown, Map<string, unknown>>();
+
+/** The value of a column of a row; undefined where it is no column of the table. */
+function columnOf(table: AnyProjection, shown: Shown, column: string): unknown {
+  const known = columnsOf.get(shown) ?? new Map<string, unknown>();
+  columnsOf.set(shown, known);
+  if (!known.has(column)) {
+    known.set(column, table.columns[column]?.of(shown.resource, shown.row));
+  }
+  return known.get(column);
 }
 
 /** The folded rows of each log, by table and scope: no event is folded twice. */
@@ -127,12 +149,10 @@ function rowsOf(table: AnyProjection, store: MemoryStore, scope: string): Shown[
     };
     for (const key of table.keys(event)) {
       const row = table.fold(rows.get(key)?.row ?? null, event, key);
-      rows.set(key, { row, revision: stored.revision });
+      rows.set(key, shownRow(table, key, row, stored.revision));
     }
   }
-  return [...rows].flatMap(([key, { row, revision }]) =>
-    row === null ? [] : [{ key, row, resource: table.view(row) as Resource, revision }],
-  );
+  return [...rows.values()].filter(({ row }) => row !== null);
 }
 
 /** The rows of due work up to an instant, earliest first: those that the projector finds in its tables. */
@@ -143,11 +163,11 @@ export function memoryDueRows(
   upTo: Instant,
 ) {
   return rowsOf(table, store, environmentId)
-    .flatMap(({ key: id, row, resource, revision }) => {
-      const due_at = (table.columns[column]?.of(resource, row) ?? null) as Instant | null;
+    .flatMap((shown) => {
+      const due_at = (columnOf(table, shown, column) ?? null) as Instant | null;
       if (due_at === null || due_at > upTo) return [];
       const owner = { tenant_id: tenantId, environment_id: environmentId };
-      return [{ id, ...owner, revision: String(revision), due_at }];
+      return [{ id: shown.key, ...owner, revision: String(shown.revision), due_at }];
     })
     .toSorted((left, right) => (left.due_at < right.due_at ? -1 : 1));
 }
@@ -202,8 +222,8 @@ const sorted = (
   rows: readonly Shown[],
   sort: NonNullable<PageRequest['sort']>,
 ): readonly Shown[] => {
-  const textIn = ({ row, resource }: Shown, column: string): string =>
-    String(table.columns[column]?.of(resource, row) ?? resource[column] ?? '');
+  const textIn = (shown: Shown, column: string): string =>
+    String(columnOf(table, shown, column) ?? shown.resource[column] ?? '');
   const compare = (left: Shown, right: Shown): number => {
     for (const { column, order } of sort) {
       const [one, other] = [textIn(left, column), textIn(right, column)];
@@ -216,10 +236,10 @@ const sorted = (
 
 function fits(
   table: AnyProjection,
-  { row, resource }: Pick<Shown, 'row' | 'resource'>,
+  shown: Shown,
   { column, operator, value }: AnyRowFilter,
 ): boolean {
-  const actual: unknown = table.columns[column]?.of(resource, row) ?? resource[column];
+  const actual: unknown = columnOf(table, shown, column) ?? shown.resource[column];
   switch (operator) {
     case 'eq':
       return actual === value;

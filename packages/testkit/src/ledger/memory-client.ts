@@ -1,10 +1,3 @@
-import {
-  createStreams,
-  RecentWrites,
-  RequestRunner,
-  type StreamsOptions,
-  workContext,
-} from '@counterfoil/engine';
 import { type AnyRoute, type Principal, WithETag } from '@counterfoil/engine/define';
 import {
   type EnvironmentId,
@@ -15,9 +8,14 @@ import {
   type TenantId,
   type UserId,
 } from '@counterfoil/kernel';
-import { customers, wallets } from '@counterfoil/modules';
+import { RecentWrites } from '../../../engine/src/decide/read-your-writes.ts';
+import { RequestRunner } from '../../../engine/src/decide/request-run.ts';
+import { createStreams, type StreamsOptions } from '../../../engine/src/decide/streams.ts';
+import { workContext } from '../../../engine/src/decide/work-context.ts';
 import { fieldsOf } from '../../../engine/src/http/fields.ts';
 import { problemBody } from '../../../engine/src/http/problem-body.ts';
+import { customers } from '../../../modules/src/customers/index.ts';
+import { wallets } from '../../../modules/src/wallets/index.ts';
 import { memoryWorld } from '../memory-world.ts';
 import type { LedgerClient, LedgerRequest } from './client.ts';
 import type { LedgerAnswer } from './exchange.ts';

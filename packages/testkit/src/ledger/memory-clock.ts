@@ -1,7 +1,9 @@
-import { createLog, dueRunner, type Streams } from '@counterfoil/engine';
+import type { Streams } from '@counterfoil/engine';
 import type { Clocks, DueWork, Principal, TestClock } from '@counterfoil/engine/define';
 import { type Instant, instantOf, millisecondsOf } from '@counterfoil/kernel';
+import { dueRunner } from '../../../engine/src/consume/due-run.ts';
 import { RunningAdvance } from '../../../engine/src/consume/running-advance.ts';
+import { createLog } from '../../../engine/src/operations/log.ts';
 import type { MemoryStore } from '../memory-store.ts';
 import { memoryDueRows } from '../memory-world.ts';
 

@@ -36,9 +36,12 @@ export async function replayedTogether(story: CustomerStory): Promise<readonly H
     allExchanges(story).map((exchange) => [exchange.requestId, exchange] as const),
   );
   const learn = async (events: History, index: number) => {
+    const there = newIdsIn(events);
+    // Most events have no id that a later command names, and a history is long to read.
+    if (there.hold === '' && there.orders.length === 0) return;
     const [first, last] = [events[0]?.revision ?? 0, events.at(-1)?.revision ?? 0];
     const here = (await client.history(ids[index] ?? '')).slice(first, last + 1);
-    rename(events, here, names);
+    rename(there, newIdsIn(here), names);
   };
   for (const { wallet: index, group } of inLogOrder(story)) {
     const { correlation, at, events } = group;
@@ -74,11 +77,10 @@ export async function replayedTogether(story: CustomerStory): Promise<readonly H
   return Promise.all(ids.map((id) => client.history(id)));
 }
 
+type Ids = ReturnType<typeof newIdsIn>;
+
 /** Learns the ids that holds and orders have here, which had others there. */
-function rename(events: History, same: History, names: Map<string, string>): void {
-  const there = newIdsIn(events);
-  if (there.hold === '' && there.orders.length === 0) return;
-  const here = newIdsIn(same);
+function rename(there: Ids, here: Ids, names: Map<string, string>): void {
   names.set(there.hold, here.hold);
   for (const [index, id] of there.orders.entries()) names.set(id, here.orders[index] ?? '');
 }
