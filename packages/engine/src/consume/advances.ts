@@ -1,5 +1,6 @@
 import type { EnvironmentId } from '@counterfoil/kernel';
 import { connect } from '../database/database.ts';
+import { planByIndex } from '../database/statements.ts';
 import type { TestClock } from '../define/clock.ts';
 import { dueRowsUpTo } from './due-rows.ts';
 import { runForever, sleep } from './run-forever.ts';
@@ -28,6 +29,7 @@ export function startAdvances(tools: AdvanceTools): Advances {
     const takeTurn = async (): Promise<number> => {
       const connection = await connect(tools.database, { application: 'counterfoil clock' });
       try {
+        await connection.query(planByIndex);
         const rowsUpTo: RowsUpTo = (...asked) => dueRowsUpTo(connection, ...asked);
         await new RunningAdvance(tools, rowsUpTo, environmentId, signal).run();
         over.abort();

@@ -1,7 +1,7 @@
 import type { Instant } from '@counterfoil/kernel';
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/database.ts';
-import { given, statementsOn } from '../database/statements.ts';
+import { statementsOn } from '../database/statements.ts';
 import type { TestClock } from '../define/clock.ts';
 import type { DueWork } from '../define/due-work.ts';
 
@@ -25,7 +25,8 @@ export interface DueTimes {
 
 /**
  * The rows whose time has come, earliest first, without some. Those of a clock that advances are left to the
- * advance.
+ * advance. The statements of a kind stay the same, whatever they are asked with: they are written once, and kept
+ * prepared in the session.
  */
 export async function dueRows(
   connection: Connection,
@@ -33,24 +34,17 @@ export async function dueRows(
   { now, testClocks }: DueTimes,
   without: readonly string[],
 ): Promise<readonly DueRow[]> {
-  const { due, rows: ofWork } = rowsOf(work);
-  const rows = ofWork
-    .where(sql<boolean>`id <> all(${without}::text[])`)
-    .orderBy(due)
-    .limit(dueRowsMaximum);
-  if (testClocks.length === 0) return (await connection.run(rows.where(due, '<=', now))).rows;
+  const { system, own } = statementsOf(work);
+  const prepared = { prepared: true };
   const apart = testClocks.map(({ environmentId }) => environmentId);
-  const isApart = sql<boolean>`coalesce(environment_id = any(${apart}::text[]), false)`;
-  const system = rows.where(due, '<=', now).where(sql<boolean>`not ${isApart}`);
+  const found = [connection.query<DueRow>(system, [now, without, apart], prepared)];
   const standing = testClocks.filter(({ advance }) => advance === null);
-  const clocks = given('clock', standing, {
-    owner: ['text', ({ environmentId }) => environmentId],
-    time: ['timestamptz', (clock) => clock.now],
-  });
-  const own = rows.innerJoin(clocks, (join) =>
-    join.on(sql<boolean>`clock.owner = environment_id and ${due} <= clock.time`),
-  );
-  return [...(await connection.run(system)).rows, ...(await connection.run(own)).rows];
+  if (standing.length > 0) {
+    const owners = standing.map(({ environmentId }) => environmentId);
+    const times = standing.map((clock) => clock.now);
+    found.push(connection.query<DueRow>(own, [owners, times, without], prepared));
+  }
+  return (await Promise.all(found)).flatMap(({ rows }) => rows);
 }
 
 /** The rows of an environment that are or become due up to an instant, earliest first. */
@@ -60,17 +54,51 @@ export async function dueRowsUpTo(
   { tenantId, environmentId }: Pick<TestClock, 'tenantId' | 'environmentId'>,
   upTo: Instant,
 ): Promise<readonly DueRow[]> {
-  const { due, rows } = rowsOf(work);
-  const found = await connection.run(
-    rows
-      .where('tenant_id', '=', tenantId)
-      .where('environment_id', '=', environmentId)
-      .where(due, '<=', upTo)
-      .orderBy(due)
-      .limit(dueRowsMaximum),
-  );
-  return found.rows;
+  const values = [tenantId, environmentId, upTo];
+  return (await connection.query<DueRow>(statementsOf(work).upTo, values, { prepared: true })).rows;
 }
+
+/** The texts of the statements of a kind of work. */
+interface Statements {
+  /** The rows by the system's time. Parameters: that, the ids to leave out, and the environments with clocks. */
+  readonly system: string;
+  /** The rows by clocks. Parameters: their environments, their times, and the ids to leave out. */
+  readonly own: string;
+  /** The rows of an environment up to an instant. Parameters: its tenant, itself, and that. */
+  readonly upTo: string;
+}
+
+const written = new WeakMap<DueWork, Statements>();
+
+function statementsOf(work: DueWork): Statements {
+  const known = written.get(work);
+  if (known) return known;
+  const { due, rows } = rowsOf(work);
+  const earliest = rows.orderBy(due).limit(sql.lit(dueRowsMaximum));
+  const system = earliest
+    .where(sql<boolean>`${due} <= ${parameter(1)}::timestamptz`)
+    .where(sql<boolean>`id <> all(${parameter(2)}::text[])`)
+    .where(sql<boolean>`not coalesce(environment_id = any(${parameter(3)}::text[]), false)`);
+  const clocks = sql<object>`unnest(${parameter(1)}::text[], ${parameter(2)}::timestamptz[])`;
+  const own = earliest
+    .innerJoin(clocks.as<'clock'>(sql`clock (owner, time)`), (join) =>
+      join.on(sql<boolean>`clock.owner = environment_id and ${due} <= clock.time`),
+    )
+    .where(sql<boolean>`id <> all(${parameter(3)}::text[])`);
+  const upTo = earliest
+    .where(sql<boolean>`tenant_id = ${parameter(1)} and environment_id = ${parameter(2)}`)
+    .where(sql<boolean>`${due} <= ${parameter(3)}::timestamptz`);
+  const texts = {
+    system: system.compile().sql,
+    own: own.compile().sql,
+    upTo: upTo.compile().sql,
+  };
+  written.set(work, texts);
+  return texts;
+}
+
+/** The place of a parameter in a text that is kept without values. */
+const parameter = (number: number): RawBuilder<unknown> => sql.raw(`$${number}`);
 
 function rowsOf({ table, column }: DueWork) {
   const due: RawBuilder<string> = sql.ref(column);

@@ -48,9 +48,16 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
   const round = async (connection: Connection): Promise<boolean> => {
     let hasMore = false;
     let furthest: Position = 0n;
-    for (const work of options.work) {
-      const times = { now: instantOf(Date.now()), testClocks: options.clocks.testClocks() };
-      const rows = await dueRows(connection, work, times, failed.of(work));
+    const times = { now: instantOf(Date.now()), testClocks: options.clocks.testClocks() };
+    // Most rounds find nothing, so all kinds are asked in one round trip. What the work of one brings about for another
+    // is found by the next round.
+    const found = await Promise.all(
+      options.work.map(async (work) => ({
+        work,
+        rows: await dueRows(connection, work, times, failed.of(work)),
+      })),
+    );
+    for (const { work, rows } of found) {
       hasMore ||= rows.length >= dueRowsMaximum;
       await inParallel(rows, dueWorkLimits.concurrency, async (row) => {
         if (stopping.signal.aborted) return;

@@ -83,11 +83,11 @@ class Rounds {
   /** One round over all kinds of work. Returns whether there may be more at once. */
   async take(connection: Connection): Promise<boolean> {
     let hasMore = false;
-    for (const work of this.#options.work) {
-      const schema = this.#options.tracker.schemaOf(work.tables.name);
-      if (schema === null) continue;
-      const relation = `${quoted(schema)}.${quoted(work.marks)}`;
-      const marks = await marksIn(connection, relation, this.#failed.of(work));
+    // Most rounds find nothing, so all kinds are asked in one round trip.
+    const found = await Promise.all(
+      this.#options.work.map((work) => this.#marked(connection, work)),
+    );
+    for (const { work, relation, marks } of found) {
       hasMore ||= marks.length >= factWorkLimits.marks;
       await inParallel(marks, factWorkLimits.concurrency, async (mark) => {
         if (this.#signal.aborted || !(await this.#run(work, mark))) return;
@@ -96,6 +96,14 @@ class Rounds {
       if (this.#signal.aborted) return false;
     }
     return hasMore;
+  }
+
+  /** The marks of a kind of work, and the relation in which they stand; none where there is no such table yet. */
+  async #marked(connection: Connection, work: FactWork) {
+    const schema = this.#options.tracker.schemaOf(work.tables.name);
+    if (schema === null) return { work, relation: '', marks: [] };
+    const relation = `${quoted(schema)}.${quoted(work.marks)}`;
+    return { work, relation, marks: await marksIn(connection, relation, this.#failed.of(work)) };
   }
 
   /** Runs the work of a mark. It never rejects; false where the mark has to stay. */

@@ -118,15 +118,11 @@ export class RunningAdvance {
 
   /** The earliest rows up to the target, without those that had nothing to do. */
   async #look(clock: MovingClock): Promise<{ rows: readonly DueNow[]; isCut: boolean }> {
-    const { work: kinds } = this.#tools;
     const { to } = clock.advance;
-    const found: DueNow[] = [];
-    let isCut = false;
-    for (const work of kinds) {
-      const rows = await this.#rowsUpTo(work, clock, to);
-      isCut ||= rows.length === dueRowsMaximum;
-      found.push(...rows.map((row) => ({ work, row })));
-    }
+    const rowsOf = async (work: DueWork) => ({ work, rows: await this.#rowsUpTo(work, clock, to) });
+    const kinds = await Promise.all(this.#tools.work.map(rowsOf));
+    const isCut = kinds.some(({ rows }) => rows.length === dueRowsMaximum);
+    const found = kinds.flatMap(({ work, rows }) => rows.map((row) => ({ work, row })));
     return { rows: found.filter((one) => !this.#idle.has(keyOf(one))), isCut };
   }
 
