@@ -96,9 +96,22 @@ function kinshipOf(first: Member, second: Member): Kinship | null {
   return { first, common, shared };
 }
 
+/** The schemas by each word of their names, in their order. Only schemas that share a word can be of one family. */
+function byWord(all: readonly Member[]): ReadonlyMap<string, readonly Member[]> {
+  const found = new Map<string, Member[]>();
+  for (const member of all) {
+    for (const word of new Set(member.words)) {
+      const holders = found.get(word);
+      if (holders) holders.push(member);
+      else found.set(word, [member]);
+    }
+  }
+  return found;
+}
+
 /** Returns the family of all that have in common what two of them have, under the words that these share. */
-function familyOf({ first, common, shared }: Kinship, all: readonly Member[]): Family {
-  const others = all.filter(
+function familyOf({ first, common, shared }: Kinship, sharingWord: readonly Member[]): Family {
+  const others = sharingWord.filter(
     (member) =>
       member !== first &&
       member.isClosed === first.isClosed &&
@@ -125,16 +138,21 @@ function familyOf({ first, common, shared }: Kinship, all: readonly Member[]): F
 /** Returns the family that saves most, if any is worth it. */
 function bestFamily(all: readonly Member[], taken: Json): Family | null {
   let best: Family | null = null;
+  const places = new Map(all.map((member, place) => [member, place]));
+  const placeOf = (member: Member): number => places.get(member) ?? 0;
+  const sharing = byWord(all);
   // Any two of a family lead to it: it is looked at once.
   const seen = new Set<string>();
-  for (const [index, first] of all.entries()) {
-    for (const second of all.slice(index + 1)) {
+  for (const [place, first] of all.entries()) {
+    const relatives = new Set(first.words.flatMap((word) => sharing.get(word) ?? []));
+    const later = [...relatives].filter((member) => placeOf(member) > place);
+    for (const second of later.sort((left, right) => placeOf(left) - placeOf(right))) {
       const kinship = kinshipOf(first, second);
       if (kinship === null || familyName(kinship.common) in taken) continue;
       const key = keyOf(kinship);
       if (seen.has(key)) continue;
       seen.add(key);
-      const family = familyOf(kinship, all);
+      const family = familyOf(kinship, sharing.get(kinship.common[0] ?? '') ?? []);
       if (family.saving > (best?.saving ?? worthwhile)) best = family;
     }
   }

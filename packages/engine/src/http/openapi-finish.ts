@@ -65,11 +65,12 @@ const allParameters = (paths: Json, shared: Json): Json[] =>
 /** The parts of all kinds that something in the document refers to, and those that need none. */
 function withoutUnused(document: Json & { components: Json }): Json {
   const text = JSON.stringify(document);
+  const referred = new Set(text.match(/"#\/components\/[^"]+"/g));
   const components = Object.entries(document.components).map(([kind, parts]) => [
     kind,
     Object.fromEntries(
       Object.entries(isMap(parts) ? parts : {}).filter(
-        ([name]) => kind === 'securitySchemes' || text.includes(`"#/components/${kind}/${name}"`),
+        ([name]) => kind === 'securitySchemes' || referred.has(`"#/components/${kind}/${name}"`),
       ),
     ),
   ]);
