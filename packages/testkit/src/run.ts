@@ -20,7 +20,7 @@ const FILE_LIMIT_SECONDS: Readonly<Record<Level, number>> = { unit: 600, it: 900
 const EXIT_LIMIT_MS = 60_000;
 
 /** Starting a process costs time, so files that need nothing share one. */
-const BATCH_FILES_MAX = 50;
+const BATCH_FILES_MAX = 100;
 
 /** Files with servers of their own share a process too; few, because what one of them breaks may harm those after it. */
 const SERVER_FILES_MAX = 6;

@@ -146,7 +146,7 @@ function placesOf({ text }: Source): ReadonlySet<string> {
 /** The text of a document, or the comments of a code file, in which a citation may stand. */
 function proseOf(source: Source): string | undefined {
   if (source.path.endsWith('.md')) return source.text;
-  return source.scanned?.comments.replaceAll(/^(\s*)\*/gm, '$1 ');
+  return source.scanned?.comments.replaceAll(/^([^\S\n]*)\*/gm, '$1 ');
 }
 
 function namesIn(sources: readonly Source[], path: string, pattern: RegExp): ReadonlySet<string> {
