@@ -146,21 +146,9 @@ const fieldsSeen = new Set<string>();
 
 const fuzzRuns = 15;
 
-/** The slices whose operations are tried together, those of offers by themselves. */
-export const catalogSlices: readonly string[] = [
-  'meters',
-  'groups',
-  'pricing-units',
-  'features',
-  'coupons',
-  'taxes',
-  'catalog-transfer',
-];
-
 /**
  * Adds tests to a suite: a stack, each of the operations with every kind of input, and a look at the read
- * models in the end. What it gives is the running stack, once the tests run. There are several such
- * suites, because the operations are too many for the time of one.
+ * models in the end. What it gives is the running stack, once the tests run.
  */
 export function tryOperations(test: Test, keys: readonly string[]): () => Trials {
   const opened = openings();

@@ -1,17 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { catalogSlices, tryOperations } from './contract-trials.ts';
+import { tryOperations } from './contract-trials.ts';
 import { requestWith, routeKeys } from './examples.ts';
 import { assertProblem } from './problem-answer.ts';
 import { trialOf } from './trial.ts';
 
 const test = suite('every operation with every kind of input');
 
-const trials = tryOperations(
-  test,
-  routeKeys((slice) => slice !== 'offers' && !catalogSlices.includes(slice)),
-);
+const trials = tryOperations(test, routeKeys());
 
 const specification = new URL('../../../../docs/specification/interface.md', import.meta.url);
 

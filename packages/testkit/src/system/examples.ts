@@ -24,9 +24,8 @@ const routes: ReadonlyMap<string, AnyRoute> = new Map(
   slices.flatMap((slice) => Object.entries(slice.routes)),
 );
 
-/** The keys of all routes, or of those of some slices. */
-export const routeKeys = (isWanted: (slice: string) => boolean = () => true): string[] =>
-  slices.filter(({ name }) => isWanted(name)).flatMap((slice) => Object.keys(slice.routes));
+/** The keys of all routes. */
+export const routeKeys = (): string[] => slices.flatMap((slice) => Object.keys(slice.routes));
 
 const exampleOf = (key: string) => routes.get(key)?.example ?? {};
 
@@ -55,7 +54,7 @@ function template(key: string) {
 }
 
 /** That which puts texts and new records in the place of placeholders. */
-interface RecordMaker {
+export interface RecordMaker {
   readonly text: (sample: string) => string;
   readonly record: (kind: string) => Promise<Readonly<Record<string, unknown>>>;
 }

@@ -1,7 +1,7 @@
 import { takeCheckpoints } from '@counterfoil/cli/checkpoint';
 import { eventually } from '../eventually.ts';
 import type { SharedStack, TestTenant } from '../stack.ts';
-import { addressOf, exampleRequest, makerOf } from './examples.ts';
+import { addressOf, exampleRequest, makerOf, type RecordMaker } from './examples.ts';
 
 /** Any read will do: all tables are at one position, as long as none has stopped. */
 const firstRead = '/customers?limit=1';
@@ -17,6 +17,7 @@ export class Records {
   readonly tenant: TestTenant;
   readonly mark: string;
   readonly #stack: SharedStack;
+  readonly #kept = new Map<string, Promise<Shown>>();
   #made = 0;
 
   constructor(stack: SharedStack, tenant: TestTenant, mark: string) {
@@ -24,6 +25,18 @@ export class Records {
     this.tenant = tenant;
     this.mark = mark;
   }
+
+  /** One record of each kind, for requests that only read. They are made when the first of these needs them. */
+  readonly kept: RecordMaker = {
+    text: (sample) => this.text(sample),
+    record: (kind) => {
+      // The next one of its kind ends it, whoever needs that.
+      if (kind === 'backfill') return this.record(kind);
+      const made = this.#kept.get(kind) ?? this.record(kind);
+      this.#kept.set(kind, made);
+      return made;
+    },
+  };
 
   /** A text like the sample that no other record has. The mark stands after the last slash of an address. */
   text(sample: string): string {

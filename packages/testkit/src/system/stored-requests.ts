@@ -1,4 +1,4 @@
-import type { EventStore } from '@counterfoil/engine';
+import type { EventStore, Position } from '@counterfoil/engine';
 import type { Answer, Caller } from '../caller.ts';
 
 /** Requests whose traces in the log are looked for. */
@@ -27,6 +27,39 @@ function mustNotBeStored(types: readonly string[]): readonly string[] {
   return types.filter((type) => !permitted.includes(type));
 }
 
+/** The types of the events of a log by the requests that caused them, from the first look on. */
+interface Caused {
+  upTo: Position;
+  readonly types: Map<string, string[]>;
+}
+
+/** The events read of each log, so that none is read twice. */
+const causedIn = new WeakMap<EventStore, Promise<Caused>>();
+
+/** Reads what is new in a log. */
+async function causedUpToNow(store: EventStore): Promise<Caused> {
+  const known = causedIn.get(store);
+  const reading =
+    known === undefined ? fromNowOn(store) : known.then((caused) => more(store, caused));
+  causedIn.set(store, reading);
+  return await reading;
+}
+
+const fromNowOn = async (store: EventStore): Promise<Caused> => ({
+  upTo: await store.head(),
+  types: new Map(),
+});
+
+async function more(store: EventStore, { upTo: after, types }: Caused): Promise<Caused> {
+  const upTo = await store.head();
+  if (upTo === after) return { upTo, types };
+  for await (const { metadata, type } of store.readLog({ prefixes: [''], after, upTo })) {
+    const id = metadata.$correlationId;
+    types.set(id, [...(types.get(id) ?? []), type]);
+  }
+  return { upTo, types };
+}
+
 /**
  * Gives each request an id of its own, by which the log names the events that it caused, so that
  * other writes at the same time do not matter.
@@ -37,7 +70,7 @@ export async function watchRequests(
   name: string,
 ): Promise<WatchedRequests> {
   const refused = new Map<string, { readonly code: unknown; readonly text: string }>();
-  const start = await store.head();
+  if (!causedIn.has(store)) await causedUpToNow(store);
   let sent = 0;
   return {
     async call(method, path, body, headers): Promise<Answer> {
@@ -51,20 +84,11 @@ export async function watchRequests(
       return answer;
     },
     async storedThoughRefused() {
-      const stored = new Map<string, string[]>();
-      const upTo = await store.head();
-      for await (const { metadata, type } of store.readLog({
-        prefixes: [''],
-        after: start,
-        upTo,
-      })) {
-        const id = metadata.$correlationId;
-        if (refused.has(id)) stored.set(id, [...(stored.get(id) ?? []), type]);
-      }
-      return [...stored].flatMap(([id, types]) => {
-        const request = refused.get(id);
-        const found = request?.code === 'invalid_operation' ? mustNotBeStored(types) : types;
-        return found.map((type) => `${request?.text} stored ${type}`);
+      const { types } = await causedUpToNow(store);
+      return [...refused].flatMap(([id, { code, text }]) => {
+        const stored = types.get(id) ?? [];
+        const found = code === 'invalid_operation' ? mustNotBeStored(stored) : stored;
+        return found.map((type) => `${text} stored ${type}`);
       });
     },
   };

@@ -42,18 +42,25 @@ export interface Trials {
   readonly unspent: Map<string, ExampleRequest>;
 }
 
-/** The example of an operation, on records that no request has changed. */
-export async function unspentExample({ own, unspent }: Trials, key: string) {
-  const example = unspent.get(key) ?? (await exampleRequest(own, key));
+/** The example of an operation, on records that no request has changed. Those that only read have them together. */
+export async function unspentExample({ own, operations, unspent }: Trials, key: string) {
+  const { method, path } = operationOf(operations, key);
+  const records = isRead(method, path) ? own.kept : own;
+  const example = unspent.get(key) ?? (await exampleRequest(records, key));
   unspent.set(key, example);
   return example;
+}
+
+function operationOf(operations: Trials['operations'], key: string): Operation {
+  const operation = operations.get(key);
+  if (!operation) throw new Error(`${key} is not documented`);
+  return operation;
 }
 
 /** Prepares the trial of an operation; `what` is part of the ids of its requests. */
 export async function trialOf(trials: Trials, key: string, what: string): Promise<Trial> {
   const { stack, own, operations, unspent } = trials;
-  const operation = operations.get(key);
-  if (!operation) throw new Error(`${key} is not documented`);
+  const operation = operationOf(operations, key);
   const name = `${what}_${key}`.replaceAll(/\W/g, '_');
   const call: Caller['call'] = async (method, path, ...rest) => {
     const answer = await own.tenant.call(method, path, ...rest);
