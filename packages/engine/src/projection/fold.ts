@@ -101,12 +101,11 @@ export const planSteps = (
     const keys = projection.keys(event);
     if (keys.length === 0) return [];
     const scope = rowScope(projection, event);
+    const adds = projection.adds?.(event) ?? [];
     const different = keys.length === 1 ? keys : [...new Set(keys)];
     const places = different.map((key) => placeOf(scope, key));
-    const adds = projection.adds?.(event) ?? [];
-    return [
-      { event, places, added: places.filter((_, index) => adds.includes(different[index] ?? '')) },
-    ];
+    const isAdded = (_: unknown, index: number) => adds.includes(different[index] ?? '');
+    return [{ event, places, added: adds.length === 0 ? [] : places.filter(isAdded) }];
   });
 
 function placeOf(scope: string, key: string): KeyedPlace {
@@ -182,8 +181,11 @@ function finished(projection: AnyProjection, { place, state, event }: Draft): Ro
   if (state === null || event === null) return null;
   const { stamp } = event;
   const resource: Row['resource'] = projection.view(state) ?? null;
+  const { scope, id, key } = place;
   return {
-    ...place,
+    scope,
+    id,
+    key,
     tenant_id: stamp.tenant_id,
     environment_id: scopeOf(projection) === 'tenant' ? null : stamp.environment_id,
     state,

@@ -10,22 +10,6 @@ import { cleanText, jsonText, type Row } from './row.ts';
 /** A column that holds a member of the resource and is not there for filters. */
 type HeldColumn = readonly [name: string, type: ColumnType];
 
-/** A member of a resource, and the type by which a column gives it back; null where it is kept as JSON. */
-type HeldMember = readonly [name: string, type: ColumnType | null];
-
-const heldMembers = new WeakMap<AnyProjection, readonly HeldMember[]>();
-
-/** The members of a table's resource, in their order. Asked for every row, and found out once. */
-function membersOf(table: AnyProjection): readonly HeldMember[] {
-  const known = heldMembers.get(table);
-  if (known) return known;
-  const found = Object.keys(table.members ?? {}).map(
-    (name): HeldMember => [name, heldType(table, name)],
-  );
-  heldMembers.set(table, found);
-  return found;
-}
-
 /** The columns that a table has for the members of its resource alone. */
 export const heldColumns = ({ members }: AnyProjection): readonly HeldColumn[] =>
   Object.entries(members ?? {}).flatMap(([name, type]) =>
@@ -88,38 +72,63 @@ function isGivenBack(type: ColumnType, value: unknown): boolean {
   }
 }
 
-/**
- * The JSON that a row holds of its resource: an object of the members that no column holds, or, where
- * that would not lead back to the very same resource, an array with the resource as a whole. `textOf` gives
- * the text of a column of this row.
- */
-export function restText(
-  table: AnyProjection,
-  resource: NonNullable<Row['resource']>,
-  textOf: (column: string) => string | null | undefined,
-): string {
-  const { members } = table;
-  if (!members) return jsonText(resource);
-  return restOf(table, resource, textOf) ?? jsonText([resource]);
+/** A member of a resource, and where a row has it. */
+interface HeldMember {
+  readonly name: string;
+  /** The type by which a column gives it back; null where it is kept as JSON. */
+  readonly type: ColumnType | null;
+  /** True for a column that is there for this member alone: its text was made by `heldText`. */
+  readonly isOwn: boolean;
+  /** Index of the column's text. */
+  readonly column: number;
 }
 
-function restOf(
+type Resource = NonNullable<Row['resource']>;
+type Texts = readonly (string | null)[];
+
+/**
+ * The way in which the rows of a table hold their resource, given its columns in the order of the texts of a row. It gives the
+ * JSON that a row holds of it: an object of the members that no column holds, or, where that would not lead back to the very
+ * same resource, an array with the resource as a whole.
+ */
+export function restWriter(
   table: AnyProjection,
-  resource: NonNullable<Row['resource']>,
-  textOf: (column: string) => string | null | undefined,
-): string | null {
+  columns: readonly string[],
+): (resource: Resource, texts: Texts) => string {
+  if (!table.members) return jsonText;
+  const own = new Set(heldColumns(table).map(([name]) => name));
+  const members = Object.keys(table.members).map(
+    (name): HeldMember => ({
+      name,
+      type: heldType(table, name),
+      isOwn: own.has(name),
+      column: columns.indexOf(name),
+    }),
+  );
+  return (resource, texts) => restOf(members, resource, texts) ?? jsonText([resource]);
+}
+
+/** Tells whether the text of a column gives back exactly this value. What a column holds is clean, see `cleanText`. */
+function holds({ type, isOwn }: HeldMember, value: unknown, text: string | null): boolean {
+  if (type === null || text !== String(value)) return false;
+  if (isOwn) return true;
+  return type === 'text' ? typeof value === 'string' : isGivenBack(type, value);
+}
+
+function restOf(members: readonly HeldMember[], resource: Resource, texts: Texts): string | null {
   const rest: (readonly [name: string, value: unknown])[] = [];
   const names = Object.keys(resource);
   let next = 0;
-  for (const [name, type] of membersOf(table)) {
+  for (const member of members) {
+    const { name, type, column } = member;
     const isThere = names[next] === name;
     if (isThere) next += 1;
     if (type === null) {
       if (isThere) rest.push([name, resource[name]]);
-    } else if (isThere) {
-      const text = heldText(type, resource[name]);
-      if (text === null || text !== textOf(name)) return null;
-    } else if ((textOf(name) ?? null) !== null) return null;
+    } else {
+      const text = texts[column] ?? null;
+      if (isThere ? !holds(member, resource[name], text) : text !== null) return null;
+    }
   }
   if (next < names.length) return null;
   // What changes often comes last in a resource, and here first: see `columnTypes`.
@@ -152,7 +161,7 @@ function memberExpression(table: AnyProjection, name: string, row: string): stri
 }
 
 /**
- * The expression by which a statement reads the resource of a row: the way back from `restText`. `alias` is the
+ * The expression by which a statement reads the resource of a row: the way back from `restWriter`. `alias` is the
  * statement's name for the table, where it needs one.
  */
 export function resourceExpression(table: AnyProjection, alias?: string): string {

@@ -1,5 +1,5 @@
 import type { AnyProjection } from '../define/projection.ts';
-import { heldColumns, heldText, restText } from './held-members.ts';
+import { heldColumns, heldText, restWriter } from './held-members.ts';
 import {
   arrayText,
   encodeValue,
@@ -73,17 +73,16 @@ export function rowWriter(table: AnyProjection): RowWriter {
 
 function createWriter(table: AnyProjection): RowWriter {
   const names = columnNames(table);
-  const places = new Map(names.map((name, index) => [name, index]));
   const known = columnTexts(table);
   const columns = names.map((name) => known.get(name) ?? null);
   const resourceIndex = names.indexOf('resource');
+  const restText = restWriter(table, names);
   const types = columnTypesOf(table);
   const joins = names.map((name) => (isJson(types.get(name) ?? '') ? joinedJson : arrayText));
   return {
     textsOf(row) {
       const texts = columns.map((text) => (text === null ? null : text(row)));
-      const textOf = (name: string): string | null | undefined => texts[places.get(name) ?? -1];
-      texts[resourceIndex] = row.resource && restText(table, row.resource, textOf);
+      texts[resourceIndex] = row.resource && restText(row.resource, texts);
       return texts;
     },
     parametersOf: (rows) =>

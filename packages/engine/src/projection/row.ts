@@ -177,6 +177,8 @@ const unfit = (type: ColumnType, value: unknown): BrokenInvariant =>
 
 /** The text of a Postgres array of texts; null is SQL's null. */
 export function arrayText(values: readonly (string | null)[]): string {
+  // As most lists are: joined at once, they take less time, and leave no text half as long behind.
+  if (values.length > 0 && values.every(isPlain)) return `{"${values.join('","')}"}`;
   let text = '';
   for (const value of values) {
     text += text === '' ? '{' : ',';
@@ -185,8 +187,12 @@ export function arrayText(values: readonly (string | null)[]): string {
   return text === '' ? '{}' : `${text}}`;
 }
 
+/** Tells whether a text stands in an array as it is. */
+const isPlain = (value: string | null): boolean =>
+  value !== null && !value.includes('"') && !value.includes('\\');
+
 const escaped = (value: string): string =>
-  value.includes('"') || value.includes('\\') ? value.replaceAll(/["\\]/g, '\\$&') : value;
+  isPlain(value) ? value : value.replaceAll(/["\\]/g, '\\$&');
 
 /**
  * JSON values as one text, to be taken apart by `jsonSeparator`: cheaper than an array, in which

@@ -189,8 +189,9 @@ export function afterDraws(lots: readonly Lot[], draws: readonly Draw[]): readon
 
 /** The lots with one more, at its place in draw-down order. */
 export function withLot(lots: readonly Lot[], lot: Lot): readonly Lot[] {
-  const place = lots.findIndex((other) => inDrawOrder(lot, other) < 0);
-  return place < 0 ? [...lots, lot] : lots.toSpliced(place, 0, lot);
+  // From the end: the newest lot is the last one as a rule.
+  const place = lots.findLastIndex((other) => inDrawOrder(other, lot) < 0) + 1;
+  return lots.toSpliced(place, 0, lot);
 }
 
 /**

@@ -9,7 +9,7 @@ import {
   updatedStamps,
   withoutNulls,
 } from '@counterfoil/kernel';
-import type { Order, ReturnedLot, WalletEvent } from '../events.ts';
+import type { ReturnedLot, WalletEvent } from '../events.ts';
 import type { TransactionResource } from '../schema.ts';
 import type { Draw, Lot } from './lots.ts';
 import { effectiveAt } from './times.ts';
@@ -47,12 +47,14 @@ const status: RecordStatus = 'published';
 export function transactionOf(event: Stamped<EntryEvent>, walletId: string): TransactionResource {
   const { data } = event;
   const requested = 'requested' in data ? data.requested : undefined;
-  const { updated_at, updated_by, ...stamps } = createdStamps(event.stamp);
-  const { credits_available, ...own } = specific(event);
+  const stamps = createdStamps(event.stamp);
+  const own = specific(event);
   const recorded = requested ?? { at: stamps.created_at, by: stamps.created_by };
+  // Every member by its name, for each row of the largest table passes here: to spread the parts takes three times as long.
   return withoutNulls({
     id: data.transaction_id,
-    ...stamps,
+    tenant_id: stamps.tenant_id,
+    environment_id: stamps.environment_id,
     created_at: recorded.at,
     created_by: recorded.by,
     effective_at: effectiveAt(event),
@@ -61,12 +63,33 @@ export function transactionOf(event: Stamped<EntryEvent>, walletId: string): Tra
     sequence: isMovement(event) ? event.data.sequence : null,
     status,
     wallet_id: walletId,
-    ...shared(data),
-    ...own,
+    customer_id: data.customer_id,
+    transaction_reason: data.reason,
+    amount: data.amount,
+    credit_amount: data.credits,
+    currency: data.currency,
+    conversion_rate: data.conversion_rate,
+    topup_conversion_rate: data.topup_conversion_rate,
+    description: data.description,
+    idempotency_key: data.idempotency_key,
+    reference_type: data.reference_type,
+    reference_id: data.reference_id,
+    metadata: data.metadata,
+    type: own.type,
+    transaction_status: own.transaction_status,
+    credit_balance_before: own.credit_balance_before,
+    credit_balance_after: own.credit_balance_after,
+    drawn_from: own.drawn_from ?? null,
+    credits_requested: own.credits_requested ?? null,
+    credits_missing: own.credits_missing ?? null,
+    reverses: own.reverses ?? null,
+    returned_to: own.returned_to ?? null,
+    expiry_date: own.expiry_date ?? null,
+    priority: own.priority ?? null,
     // What a draw changes comes last: see `often` of a column.
-    credits_available,
-    updated_by,
-    updated_at,
+    credits_available: own.credits_available,
+    updated_by: stamps.updated_by,
+    updated_at: stamps.updated_at,
   });
 }
 
@@ -112,22 +135,22 @@ export const entryMembers = {
   credits_reversed: 'json',
 } as const;
 
-const shared = (entry: Order) => ({
-  customer_id: entry.customer_id,
-  transaction_reason: entry.reason,
-  amount: entry.amount,
-  credit_amount: entry.credits,
-  currency: entry.currency,
-  conversion_rate: entry.conversion_rate,
-  topup_conversion_rate: entry.topup_conversion_rate,
-  description: entry.description,
-  idempotency_key: entry.idempotency_key,
-  reference_type: entry.reference_type,
-  reference_id: entry.reference_id,
-  metadata: entry.metadata,
-});
+/** The members that entries of a kind have in a way of their own, or alone. */
+type OwnMembers = Pick<
+  TransactionResource,
+  | 'type'
+  | 'transaction_status'
+  | 'credit_balance_before'
+  | 'credit_balance_after'
+  | 'drawn_from'
+  | 'credits_requested'
+  | 'credits_missing'
+  | 'reverses'
+  | 'returned_to'
+  | 'credits_available'
+> & { readonly expiry_date?: Lot['expires_at']; readonly priority?: Lot['priority'] };
 
-function specific(event: EntryEvent) {
+function specific(event: EntryEvent): OwnMembers {
   switch (event.type) {
     case 'CreditsLoaded':
       return {
