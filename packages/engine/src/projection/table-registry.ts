@@ -44,13 +44,10 @@ export async function prepareTables(
 ): Promise<ActiveTable[]> {
   const rows = await readProjections(connection);
   const active: ActiveTable[] = [];
-  // In one transaction: each that has made tables costs the session all that it knows of the catalogue.
-  await transaction(connection, async () => {
-    for (const table of tables) {
-      const own = rows.filter((row) => row.name === table.name);
-      active.push(...(await prepareTable(connection, table, own)));
-    }
-  });
+  for (const table of tables) {
+    const own = rows.filter((row) => row.name === table.name);
+    active.push(...(await transaction(connection, () => prepareTable(connection, table, own))));
+  }
   await leaveBehind(
     connection,
     rows.filter(({ relation }) => !active.some((table) => table.relation === inSchema(relation))),
@@ -213,26 +210,24 @@ export async function startRequested(
   tables: readonly AnyProjection[],
 ): Promise<{ readonly started: ActiveTable[]; readonly givenUp: string[] }> {
   const rows = await readProjections(connection);
-  const requested = rows.filter(({ rebuildRequested }) => rebuildRequested);
   const started: ActiveTable[] = [];
   const givenUp: string[] = [];
-  if (requested.length === 0) return { started, givenUp };
-  await transaction(connection, async () => {
-    for (const row of requested) {
-      const isOfSame = ({ name, version }: Pick<ProjectionKey, 'name' | 'version'>) =>
-        name === row.name && version === row.version;
-      const table = tables.find(isOfSame);
-      if (!table) continue;
-      const fillings = rows.filter(isOfSame);
+  for (const row of rows.filter(({ rebuildRequested }) => rebuildRequested)) {
+    const table = tables.find(({ name, version }) => name === row.name && version === row.version);
+    if (!table) continue;
+    const fillings = rows.filter(
+      ({ name, version }) => name === row.name && version === row.version,
+    );
+    const last = Math.max(...fillings.map(({ generation }) => generation));
+    await transaction(connection, async () => {
       await changeProjection(connection, row, { rebuild_requested: false });
-      if (fillings.some(isUnderWay)) continue;
+      if (fillings.some(isUnderWay)) return;
       for (const failed of fillings.filter(hasFailed)) {
         await changeProjection(connection, failed, retired);
         givenUp.push(inSchema(failed.relation));
       }
-      const last = Math.max(...fillings.map(({ generation }) => generation));
       started.push(await startFilling(connection, table, last + 1));
-    }
-  });
+    });
+  }
   return { started, givenUp };
 }
