@@ -17,6 +17,7 @@ import {
   type HttpOptions,
   IntakeWriter,
   type Log,
+  listeningSession,
   type Metrics,
   type Module,
   type Nats,
@@ -269,7 +270,8 @@ const filesOf = ({ DATABASE_URL: database }: ApiConfig) =>
 async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
-  const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log }), close);
+  const session = listeningSession(config.DATABASE_URL);
+  const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log, session }), close);
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
   await assertAdmitted({ store, database: config.DATABASE_URL });
   const broker = await openBroker(started, config, furthestPosition(store, readModel), {
@@ -303,7 +305,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const authentication = startAuthentication(followed, { directory, clocks }, log);
   started.add(authentication.fold, stop);
   const recentWrites = new RecentWrites();
-  const fillings = started.add(trackFillings(config.DATABASE_URL, log), close);
+  const fillings = started.add(trackFillings(session, log), close);
   const facts = {
     writer: new IntakeWriter({ store, clock: clocks, doubtOfTime: time.doubt }),
     reads: factReads(readModel, fillings, store),

@@ -9,6 +9,7 @@ import {
   factsFrom,
   type HealthCheck,
   type Log,
+  listeningSession,
   migrate,
   migrationsOf,
   openEventStore,
@@ -65,8 +66,10 @@ export const startExporter = (
     const fold = startLiveFold({ store, ...follow, onFailed: thrown });
     started.add(fold, stop);
     await fold.ready;
-    const readModel = started.add(createReadModel({ url: database, log, connections: 4 }), close);
-    const tracker = started.add(trackFillings(database, log), close);
+    const session = listeningSession(database);
+    const reading = { url: database, log, session, connections: 4 };
+    const readModel = started.add(createReadModel(reading), close);
+    const tracker = started.add(trackFillings(session, log), close);
     const { pool, prepared } = readModel;
     const done = metrics.counter({
       name: 'counterfoil_export_attempts_total',

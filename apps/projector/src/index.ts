@@ -18,6 +18,7 @@ import {
   type Gateway,
   type HealthCheck,
   type Log,
+  listeningSession,
   type Metrics,
   type Module,
   migrate,
@@ -291,7 +292,7 @@ function actByItself(
     })?.position ?? null;
   const limits = { checkoutTimeoutMs: readWaitMilliseconds, sharesReads: true };
   const readers = started.add(createReaders({ url: database, log, behindAt, ...limits }), close);
-  const tracker = started.add(trackFillings(database, log), close);
+  const tracker = started.add(trackFillings(listeningSession(database), log), close);
   const { pool, prepared } = readers;
   const factsOf = factsFrom({ pool, prepared, tracker }, store);
   const reactions = startReactions({

@@ -1,5 +1,5 @@
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
-import { connect } from '../database/database.ts';
+import type { ListeningSession } from '../database/listening-session.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import { PositionClock, type ProjectedPosition } from '../projection/projected-position.ts';
@@ -18,8 +18,8 @@ export interface FillingTracker {
 
 const refreshMilliseconds = 5_000;
 
-/** Follows the fillings, over one session that is opened again whenever it is lost. */
-export function trackFillings(url: string, log: Log): FillingTracker {
+/** Follows the fillings, over a session that is joined again whenever it is lost. */
+export function trackFillings(session: ListeningSession, log: Log): FillingTracker {
   const clocks = new Map<string, PositionClock>();
   const stopping = new AbortController();
   let schemas: ReadonlyMap<string, string> = new Map();
@@ -33,13 +33,14 @@ export function trackFillings(url: string, log: Log): FillingTracker {
     return made;
   };
   const listen = async (progressed: () => void): Promise<number> => {
-    const connection = await connect(url, { application: 'counterfoil facts' });
+    const connection = await session.join();
     const end = AbortSignal.any([connection.lost, stopping.signal]);
     try {
       let wake = new AbortController();
       // By schema, for fillings that readers do not see yet tell their positions too.
       const heard = new Map<string, Position>();
-      connection.onNotification((_channel, payload) => {
+      connection.onNotification((channel, payload) => {
+        if (channel !== filledChannel) return;
         const [schema = '', position] = payload.split(' ');
         if (position === undefined) return wake.abort();
         heard.set(schema, BigInt(position));

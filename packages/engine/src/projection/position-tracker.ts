@@ -1,5 +1,6 @@
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
-import { type Connection, connect } from '../database/database.ts';
+import type { Connection } from '../database/database.ts';
+import type { ListeningSession } from '../database/listening-session.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
 import {
@@ -34,10 +35,10 @@ export interface PositionTracker {
 }
 
 /**
- * Keeps, in this process, how far the read models are: told by Postgres with every batch, over one
- * session that is opened again whenever it is lost.
+ * Keeps, in this process, how far the read models are: told by Postgres with every batch, over a
+ * session that is joined again whenever it is lost.
  */
-export function trackPosition(url: string, log: Log): PositionTracker {
+export function trackPosition(session: ListeningSession, log: Log): PositionTracker {
   const clock = new PositionClock();
   const stopping = new AbortController();
   let behind: ReadonlyMap<string, { readonly position: Position; readonly since: number }> =
@@ -61,14 +62,15 @@ export function trackPosition(url: string, log: Log): PositionTracker {
 
   /** Listens until the session is lost or the tracker is closed. */
   const listen = async (progressed: () => void): Promise<number> => {
-    const connection = await connect(url, { application: 'counterfoil position' });
+    const connection = await session.join();
     const end = AbortSignal.any([connection.lost, stopping.signal]);
     try {
       let heard: Position = 0n;
       let stale = false;
       let isReset = false;
       let wake = new AbortController();
-      connection.onNotification((_channel, payload) => {
+      connection.onNotification((channel, payload) => {
+        if (channel !== projectedChannel) return;
         if (/^\d+$/.test(payload)) {
           heard = BigInt(payload);
           clock.set(heard);

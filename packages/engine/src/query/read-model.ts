@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { connect } from '../database/database.ts';
 import { readProblem } from '../database/database-errors.ts';
+import { type ListeningSession, listeningSession } from '../database/listening-session.ts';
 import { statements } from '../database/statements.ts';
 import type { Place, Reader } from '../define/context.ts';
 import type { Log } from '../operations/log.ts';
@@ -11,6 +12,8 @@ import { ScopedPool } from './scoped-pool.ts';
 interface ReadModelOptions {
   readonly url: string;
   readonly log: Log;
+  /** The session in which this process listens; one of its own unless given. */
+  readonly session?: ListeningSession;
   /** Database sessions for reads, at most; one more listens. Default 10. */
   readonly connections?: number;
   /** Milliseconds after which a statement is given up. Default 10 seconds. */
@@ -79,7 +82,8 @@ export function createReaders(
 
 /** Opens the read models for reading, and keeps up to date how far they are. */
 export function createReadModel(options: ReadModelOptions): ReadModel {
-  const tracker = trackPosition(options.url, options.log);
+  const session = options.session ?? listeningSession(options.url);
+  const tracker = trackPosition(session, options.log);
   const readers = createReaders({ ...options, behindAt: tracker.behindAt });
   return {
     ...tracker,
