@@ -87,7 +87,7 @@ class Rounds {
     const found = await Promise.all(
       this.#options.work.map((work) => this.#marked(connection, work)),
     );
-    for (const { work, relation, marks } of found) {
+    for (const { work, relation, marks } of found.filter((each) => each !== null)) {
       hasMore ||= marks.length >= factWorkLimits.marks;
       await inParallel(marks, factWorkLimits.concurrency, async (mark) => {
         if (this.#signal.aborted || !(await this.#run(work, mark))) return;
@@ -98,10 +98,10 @@ class Rounds {
     return hasMore;
   }
 
-  /** The marks of a kind of work, and the relation in which they stand; none where there is no such table yet. */
+  /** The marks of a kind of work, and the relation in which they stand; null where there is no such table yet. */
   async #marked(connection: Connection, work: FactWork) {
     const schema = this.#options.tracker.schemaOf(work.tables.name);
-    if (schema === null) return { work, relation: '', marks: [] };
+    if (schema === null) return null;
     const relation = `${quoted(schema)}.${quoted(work.marks)}`;
     return { work, relation, marks: await marksIn(connection, relation, this.#failed.of(work)) };
   }

@@ -126,14 +126,17 @@ const hasShare = ({ holds }: Wallet): boolean =>
 export function breakdownOf(wallet: Wallet): { free: DecimalText; purchased: DecimalText } {
   const { lots, holds, credit_balance } = wallet;
   if (lots.length === 0) return { free: zeroText, purchased: zeroText };
-  const held = sumOf(holds.flatMap(({ parts }) => parts));
-  const all = decimal(credit_balance).minus(decimal(held));
+  const all = decimal(credit_balance).minus(decimal(takenOut(holds)));
   const purchased = lots.filter((lot) => lot.class === 'purchased');
   const isFewer = purchased.length * 2 < lots.length;
   const counted = sumOf(isFewer ? purchased : lots.filter((lot) => lot.class === 'free'));
   const rest = textOf(all.minus(decimal(counted)));
   return isFewer ? { free: rest, purchased: counted } : { free: counted, purchased: rest };
 }
+
+/** Credits that holds have taken out of lots: in the balance, but in no lot. */
+const takenOut = (holds: readonly Hold[]): DecimalText =>
+  sumOf(holds.flatMap(({ parts }) => parts));
 
 /** The balance in the currency: exactly credits × conversion rate, never stored (D22). */
 export const balanceOf = (wallet: Wallet): DecimalText =>
@@ -151,8 +154,7 @@ export const availableIn = ({ credit_balance, holds }: Wallet): DecimalText =>
  */
 export function debtOf({ lots, holds, credit_balance }: Wallet): DecimalText {
   if (lots.length > 0) return zeroText;
-  const held = sumOf(holds.flatMap(({ parts }) => parts));
-  return textOf(decimal(held).minus(decimal(credit_balance)));
+  return textOf(decimal(takenOut(holds)).minus(decimal(credit_balance)));
 }
 
 function evolve(state: WalletState, event: Stamped<WalletEvent>): WalletState {

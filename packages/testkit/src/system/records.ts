@@ -1,7 +1,9 @@
 import { takeCheckpoints } from '@counterfoil/cli/checkpoint';
+import { isRead } from '../caller.ts';
 import { eventually } from '../eventually.ts';
 import type { SharedStack, TestTenant } from '../stack.ts';
 import { addressOf, exampleRequest, makerOf, type RecordMaker } from './examples.ts';
+import type { Operation } from './operations.ts';
 
 /** Any read will do: all tables are at one position, as long as none has stopped. */
 const firstRead = '/customers?limit=1';
@@ -27,7 +29,7 @@ export class Records {
   }
 
   /** One record of each kind, for requests that only read. They are made when the first of these needs them. */
-  readonly kept: RecordMaker = {
+  readonly #shared: RecordMaker = {
     text: (sample) => this.text(sample),
     record: (kind) => {
       // The next one of its kind ends it, whoever needs that.
@@ -37,6 +39,11 @@ export class Records {
       return made;
     },
   };
+
+  /** The records for an operation: those that all have together where it only reads. */
+  makerFor({ method, path }: Pick<Operation, 'method' | 'path'>): RecordMaker {
+    return isRead(method, path) ? this.#shared : this;
+  }
 
   /** A text like the sample that no other record has. The mark stands after the last slash of an address. */
   text(sample: string): string {

@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { type Answer, caller, isRead } from '../caller.ts';
+import { type Answer, caller } from '../caller.ts';
 import { type SharedStack, sharedStack, type TestTenant } from '../stack.ts';
 import {
   type ExampleRequest,
@@ -183,10 +183,7 @@ for (const key of routeKeys()) {
         own.tenant,
         `${who} ${key}`.replace(/\W/g, '_'),
       );
-      const base = await exampleRequest(
-        isRead(operation.method, operation.path) ? own.kept : own,
-        key,
-      );
+      const base = await exampleRequest(own.makerFor(operation), key);
 
       const foreign = attacked(required, attacker);
       for (const { place, name } of foreign) {

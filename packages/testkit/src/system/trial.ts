@@ -44,8 +44,7 @@ export interface Trials {
 
 /** The example of an operation, on records that no request has changed. Those that only read have them together. */
 export async function unspentExample({ own, operations, unspent }: Trials, key: string) {
-  const { method, path } = operationOf(operations, key);
-  const records = isRead(method, path) ? own.kept : own;
+  const records = own.makerFor(operationOf(operations, key));
   const example = unspent.get(key) ?? (await exampleRequest(records, key));
   unspent.set(key, example);
   return example;
