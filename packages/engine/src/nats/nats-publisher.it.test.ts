@@ -28,7 +28,7 @@ const messages = (count: number): OutgoingMessage[] =>
 async function open(stack: Stack, answerWithin = 5_000) {
   const nats = await stack.nats();
   const session = await nats.session(signal);
-  return { nats, publisher: openPublisher(session, { window: 5, answerWithin }) };
+  return { nats, publisher: openPublisher(session, { window: 20, answerWithin }) };
 }
 
 test('stores messages in order, however many at once', async ({ stack }) => {
@@ -42,6 +42,36 @@ test('stores messages in order, however many at once', async ({ stack }) => {
     numbers,
     numbers.map((_, index) => index),
   );
+});
+
+test('the first, each fifth and the last of a window of twenty are answered', async ({ stack }) => {
+  const { nats, publisher } = await open(stack);
+  await ensureStreams(nats, {}, signal);
+  const client = await stack.client();
+  let answers = 0;
+  client.subscribe('_INBOX.>', {
+    callback: (_error, message) => {
+      if (message.string().includes('"seq"')) answers += 1;
+    },
+  });
+  await client.flush();
+  assert.is((await publisher.publish(messages(52), 0)).acknowledged, 52);
+  await client.flush();
+  assert.is(answers, 1 + 10 + 1);
+});
+
+test('a fault between two answers is told by the next one, and nothing after it is stored', async ({
+  stack,
+}) => {
+  const { nats, publisher } = await open(stack);
+  await ensureStreams(nats, {}, signal);
+  const all = messages(40);
+  await publisher.publish(all.slice(0, 3), 0);
+  const repeated = [...all.slice(3, 9), ...all.slice(2, 3), ...all.slice(9)];
+  const outcome = await publisher.publish(repeated, 3);
+  assert.is(outcome.fault, 'conflict');
+  assert.is(outcome.acknowledged, 5);
+  assert.is((await streamBodies(await stack.client())).length, 9);
 });
 
 test('nothing to publish is no work', async ({ stack }) => {

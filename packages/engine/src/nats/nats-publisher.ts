@@ -26,15 +26,19 @@ export interface PublishOutcome {
 export interface Publisher {
   /**
    * Publishes messages right behind the given sequence of the stream, each on condition that the
-   * stream ends with the one before it. Stops at the first fault and returns when nothing is
+   * stream ends with the one before it. Stops at the first fault and returns when no answer is
    * under way any more. Never rejects.
+   *
+   * Not every message is answered: one that is stored proves by its condition that those before it are. The
+   * first is, so that what is wrong with it is told by itself; of a fault further on, the answer may tell
+   * only that the stream ends elsewhere.
    */
   publish(messages: readonly OutgoingMessage[], sequence: number): Promise<PublishOutcome>;
   close(): void;
 }
 
 export interface PublisherOptions {
-  /** The number of messages that may be on their way at once. */
+  /** The number of messages that may be on their way at once; an answer is asked for with every quarter of them. */
   readonly window: number;
   /** Milliseconds after which an answer is given up. */
   readonly answerWithin?: number;
@@ -42,7 +46,8 @@ export interface PublisherOptions {
 
 /**
  * Opens a publisher. It has its own subscription for the answers, instead of one request of the
- * client per message: that doubles the rate at which a backlog can be published.
+ * client per message: that doubles the rate at which a backlog can be published. Answers cost the broker and the
+ * reader of them nearly as much as the messages.
  */
 export function openPublisher(session: NatsSession, options: PublisherOptions): Publisher {
   const inbox = createInbox();
@@ -91,10 +96,15 @@ const checkMilliseconds = 250;
 function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): Run {
   const { session, options, inbox, messages, sequence, first } = input;
   const { connection, lost } = session;
-  const answerWithin = options.answerWithin ?? 5_000;
+  const { window, answerWithin = 5_000 } = options;
+  const answerEvery = Math.max(1, Math.floor(window / 4));
+  const isAnswered = (index: number): boolean =>
+    index === 0 || index === messages.length - 1 || (index + 1) % answerEvery === 0;
+  /** Numbers of messages: sent, up to the last that is to be answered, and up to the last that was. */
   let sent = 0;
-  let acknowledged = 0;
+  let asked = 0;
   let settled = 0;
+  let acknowledged = 0;
   let lastAnswerAt = Date.now();
   let failure: { readonly fault: PublishFault; readonly detail: string } | null = null;
   let over = false;
@@ -114,26 +124,27 @@ function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): 
     end();
   };
   const timer = setInterval(() => {
-    if (settled === sent || Date.now() - lastAnswerAt < answerWithin) return;
+    if (settled === asked || Date.now() - lastAnswerAt < answerWithin) return;
     fail('unknown_outcome', `no answer within ${answerWithin} ms`);
     end();
   }, checkMilliseconds);
 
   const pump = (): void => {
-    while (!failure && sent < messages.length && sent - settled < options.window) {
-      if (settled === sent) lastAnswerAt = Date.now();
+    while (!failure && sent < messages.length && sent - settled < window) {
+      if (settled === asked) lastAnswerAt = Date.now();
       try {
         send(messages[sent] as OutgoingMessage, sent);
         sent += 1;
+        if (isAnswered(sent - 1)) asked = sent;
       } catch (error) {
         fail('refused', messageOf(error));
       }
     }
-    if (settled === sent && (failure || sent === messages.length)) end();
+    if (settled === asked && (failure || sent === messages.length)) end();
   };
   const send = (message: OutgoingMessage, index: number): void =>
     connection.publish(message.subject, message.body, {
-      reply: `${inbox}.${first + index}`,
+      ...(isAnswered(index) && { reply: `${inbox}.${first + index}` }),
       headers: wireHeaders(message, sequence + index),
     });
   return {
@@ -148,11 +159,12 @@ function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): 
       // The answer to a message of an earlier run that was given up.
       if (over || index < 0) return;
       lastAnswerAt = Date.now();
-      settled += 1;
+      if (index < settled)
+        fail('conflict', 'answers came in another order than the messages were sent in');
+      settled = Math.max(settled, index + 1);
       const answer = readAnswer(message, sequence + index + 1);
       if (answer) fail(answer.fault, answer.detail);
-      else if (index === acknowledged) acknowledged += 1;
-      else fail('conflict', 'answers came in another order than the messages were sent in');
+      else if (!failure) acknowledged = index + 1;
       pump();
     },
   };

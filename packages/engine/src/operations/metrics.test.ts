@@ -48,4 +48,11 @@ test('has the figures of the process when asked for', async () => {
   assert.not.match(await bare().registry.metrics(), /process_cpu_seconds_total/);
 });
 
+test('tells how long the event loop was busy, without a timer that samples its delays', async () => {
+  const text = await createMetrics().registry.metrics();
+  assert.match(text, /^nodejs_eventloop_active_seconds_total [\d.]+$/m);
+  assert.match(text, /^nodejs_eventloop_lag_seconds /m);
+  assert.not.match(text, /nodejs_eventloop_lag_p99_seconds/);
+});
+
 test.run();
