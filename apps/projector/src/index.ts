@@ -17,6 +17,7 @@ import {
   factsFrom,
   type Gateway,
   type HealthCheck,
+  type ListeningSession,
   type Log,
   listeningSession,
   type Metrics,
@@ -137,7 +138,19 @@ export const startProjectorApp = (
     const streams = createStreams({ ...common, ...snapshots });
     const prefixes = prefixesOf(slices);
     started.add(startCacheFollower({ store, cache: streams.cache, prefixes, log }), stop);
-    const tools: Tools = { config, started, store, streams, clocks, time, slices, log, metrics };
+    const session = listeningSession(config.DATABASE_URL);
+    const tools: Tools = {
+      config,
+      started,
+      store,
+      session,
+      streams,
+      clocks,
+      time,
+      slices,
+      log,
+      metrics,
+    };
     const projector = project(tools);
     const fillings = fillFacts(tools);
     const relay = publish(tools, projector, nats);
@@ -223,6 +236,8 @@ interface Tools {
   readonly config: ProjectorConfig;
   readonly started: Started;
   readonly store: SharedStore;
+  /** The session in which the process listens to PostgreSQL. */
+  readonly session: ListeningSession;
   /** The folded streams of the process, for all parts together. */
   readonly streams: Streams;
   readonly clocks: FollowedClocks;
@@ -236,23 +251,23 @@ interface Tools {
 const close = (thing: { close(): Promise<void> }): Promise<void> => thing.close();
 const stop = (part: { stop(): Promise<void> }): Promise<void> => part.stop();
 
-function project({ config, started, store, slices, log, metrics }: Tools): Projector {
+function project({ config, started, store, session, slices, log, metrics }: Tools): Projector {
   const tables = slices.flatMap((slice) => slice.tables);
   const database = config.DATABASE_URL;
   const categories = slices.flatMap(({ facts = [] }) => facts.map(({ intake }) => intake.name));
-  const options = { store, database, tables, categories, log, metrics };
+  const options = { store, database, session, tables, categories, log, metrics };
   return started.add(startProjector(options), stop);
 }
 
 /** Fills the tables of facts, over a subscription of their own: they are many more than the events of records. */
-function fillFacts({ config, started, store, slices, log, metrics }: Tools): Fillings {
+function fillFacts({ config, started, store, session, slices, log, metrics }: Tools): Fillings {
   const tables = slices.flatMap(({ facts }) => facts ?? []);
   const database = config.DATABASE_URL;
   const { USAGE_RETENTION_MONTHS: months } = config;
   // The present of the installation, whatever the clocks of environments say: a month is dropped for all of them.
   const now = () => systemClock.now('');
   const retention = months === undefined ? {} : { retention: { months, now } };
-  const options = { store: store.whole, database, tables, ...retention, log, metrics };
+  const options = { store: store.whole, database, session, tables, ...retention, log, metrics };
   return started.add(startFillings(options), stop);
 }
 
@@ -279,7 +294,7 @@ function publish(
  * wait until all clocks are known: due work would run by the wrong time.
  */
 function actByItself(
-  { config, started, store, streams, clocks, time, slices, log, metrics }: Tools,
+  { config, started, store, session, streams, clocks, time, slices, log, metrics }: Tools,
   projector: Projector,
 ): Reactions {
   const database = config.DATABASE_URL;
@@ -292,7 +307,7 @@ function actByItself(
     })?.position ?? null;
   const limits = { checkoutTimeoutMs: readWaitMilliseconds, sharesReads: true };
   const readers = started.add(createReaders({ url: database, log, behindAt, ...limits }), close);
-  const tracker = started.add(trackFillings(listeningSession(database), log), close);
+  const tracker = started.add(trackFillings(session, log), close);
   const { pool, prepared } = readers;
   const factsOf = factsFrom({ pool, prepared, tracker }, store);
   const reactions = startReactions({

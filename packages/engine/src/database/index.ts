@@ -1,6 +1,6 @@
 export { type Connection, connect, schemaName, transaction } from './database.ts';
 export { isUnavailable, sqlState } from './database-errors.ts';
-export { listeningSession } from './listening-session.ts';
+export { type ListeningSession, listeningSession } from './listening-session.ts';
 export { type Migration, migrate } from './migrate.ts';
 export type * from './schema.ts';
 export {

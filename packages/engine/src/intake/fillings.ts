@@ -1,6 +1,8 @@
 import { gathered } from '../consume/gathering.ts';
+import { hearChannel } from '../consume/hear-channel.ts';
 import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
 import { type Connection, connect, transaction } from '../database/database.ts';
+import { type ListeningSession, listeningSession } from '../database/listening-session.ts';
 import { Mutex } from '../database/mutex.ts';
 import type { AnyFactTables, Filler } from '../define/intake.ts';
 import { eventsOf, isCaughtUp, positionAfter } from '../log/follow.ts';
@@ -33,6 +35,8 @@ import { withSeldomPlaces } from './seldom-places.ts';
 export interface FillingsOptions {
   readonly store: EventStore;
   readonly database: string;
+  /** The session in which the process listens; one of its own unless given. */
+  readonly session?: ListeningSession;
   readonly tables: readonly AnyFactTables[];
   /** The age at which facts are dropped one by one; without it, when somebody wishes it. */
   readonly retention?: Retention;
@@ -246,24 +250,40 @@ class Filling {
   ): Promise<void> {
     const { name } = this.#tables;
     let asked = new AbortController();
-    connection.onNotification(() => {
-      asked.abort();
-      this.#ask.abort();
-      this.#ask = new AbortController();
-    });
-    await connection.query(`listen ${fillingsChannel}`);
-    while (!signal.aborted) {
-      await sleep(graceMilliseconds, AbortSignal.any([signal, asked.signal]));
-      if (signal.aborted) break;
-      if (!asked.signal.aborted) {
-        const own = (await readFillings(connection)).filter((row) => row.name === name);
-        for (const row of own) if (row.retired) await dropFilling(connection, row);
+    const ended = new AbortController();
+    const hearing = this.#hearWishes(AbortSignal.any([signal, ended.signal]), () => asked.abort());
+    try {
+      while (!signal.aborted) {
+        await sleep(graceMilliseconds, AbortSignal.any([signal, asked.signal]));
+        if (signal.aborted) break;
+        if (!asked.signal.aborted) {
+          const own = (await readFillings(connection)).filter((row) => row.name === name);
+          for (const row of own) if (row.retired) await dropFilling(connection, row);
+        }
+        asked = new AbortController();
+        const row = await this.#requested(connection);
+        if (row) start(row);
       }
-      asked = new AbortController();
-      const row = await this.#requested(connection);
-      if (row) start(row);
+    } finally {
+      ended.abort();
+      await hearing;
     }
     if (connection.lost.aborted) throw connection.lost.reason;
+  }
+
+  /** Hears of rebuilds that are asked for, and of parts that somebody wants kept or dropped. */
+  #hearWishes(signal: AbortSignal, onHeard: () => void): Promise<void> {
+    const { database, session = listeningSession(database), log } = this.#options;
+    return hearChannel(session, fillingsChannel, {
+      name: `hearing of wishes for the tables of ${this.#tables.name}`,
+      log,
+      signal,
+      onHeard: () => {
+        onHeard();
+        this.#ask.abort();
+        this.#ask = new AbortController();
+      },
+    });
   }
 
   /** Follows the log for one filling, over a session of its own, until it is replaced. */

@@ -1,6 +1,8 @@
 import { gathered } from '../consume/gathering.ts';
+import { hearChannel } from '../consume/hear-channel.ts';
 import { sleep } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
+import { type ListeningSession, listeningSession } from '../database/listening-session.ts';
 import { Mutex } from '../database/mutex.ts';
 import type { AnyProjection } from '../define/projection.ts';
 import { isCaughtUp, positionAfter } from '../log/follow.ts';
@@ -22,6 +24,8 @@ import { type ActiveTable, dropRetired, prepareTables, startRequested } from './
 export interface ProjectorOptions {
   readonly store: EventStore;
   readonly database: string;
+  /** The session in which the process listens; one of its own unless given. */
+  readonly session?: ListeningSession;
   /** All read tables of the service. */
   readonly tables: readonly AnyProjection[];
   /**
@@ -97,13 +101,10 @@ export class Session {
     this.#connection.lost.addEventListener('abort', () => this.#fail(this.#connection.lost.reason));
     const start = await this.#prepare();
     const { live } = start;
-    this.#connection.onNotification((channel) => {
-      if (channel === controlChannel) this.#spawn(() => this.#startRequested(live));
-    });
-    await this.#connection.query(`listen ${controlChannel}`);
     board.state = 'running';
     board.failure = null;
     this.#spawn(() => this.#keepHouse(live));
+    this.#spawn(() => this.#hearRequests(live));
     // Tables at the same position can share one reader.
     for (const group of Map.groupBy(start.behind, (table) => table.position).values()) {
       this.#spawn(() => this.#catchUp(live, group));
@@ -234,6 +235,16 @@ export class Session {
       board.log.info({ table: table.name }, 'rebuilding read table');
     }
     if (started.length > 0) this.#spawn(() => this.#catchUp(live, started));
+  }
+
+  #hearRequests(live: LiveTables): Promise<void> {
+    const { database, session = listeningSession(database), log } = this.#options;
+    return hearChannel(session, controlChannel, {
+      name: 'hearing of rebuilds',
+      log,
+      signal: this.#signal,
+      onHeard: () => this.#spawn(() => this.#startRequested(live)),
+    });
   }
 
   /**
