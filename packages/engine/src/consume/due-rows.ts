@@ -1,7 +1,7 @@
 import type { Instant } from '@counterfoil/kernel';
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/database.ts';
-import { statementsOn } from '../database/statements.ts';
+import { parameter, statementsOn, textOf } from '../database/statements.ts';
 import type { TestClock } from '../define/clock.ts';
 import type { DueWork } from '../define/due-work.ts';
 
@@ -89,16 +89,13 @@ function statementsOf(work: DueWork): Statements {
     .where(sql<boolean>`tenant_id = ${parameter(1)} and environment_id = ${parameter(2)}`)
     .where(sql<boolean>`${due} <= ${parameter(3)}::timestamptz`);
   const texts = {
-    system: system.compile().sql,
-    own: own.compile().sql,
-    upTo: upTo.compile().sql,
+    system: textOf(system),
+    own: textOf(own),
+    upTo: textOf(upTo),
   };
   written.set(work, texts);
   return texts;
 }
-
-/** The place of a parameter in a text that is kept without values. */
-const parameter = (number: number): RawBuilder<unknown> => sql.raw(`$${number}`);
 
 function rowsOf({ table, column }: DueWork) {
   const due: RawBuilder<string> = sql.ref(column);

@@ -8,7 +8,7 @@ import type { ProjectedPosition } from '../projection/projected-position.ts';
 import { type DueRow, dueRows, dueRowsMaximum } from './due-rows.ts';
 import type { RunDueWork } from './due-run.ts';
 import { inParallel } from './run-forever.ts';
-import { FailedWork, keepRounds, type WorkRoundsOptions } from './work-rounds.ts';
+import { FailedWork, keepRounds, readTogether, type WorkRoundsOptions } from './work-rounds.ts';
 
 /** Commands under way at once, and rows that may be waiting after a failure. */
 export const dueWorkLimits = { concurrency: 32, failed: 10_000 } as const;
@@ -49,14 +49,12 @@ export function startDueWork(options: DueWorkOptions): DueWorkLoop {
     let hasMore = false;
     let furthest: Position = 0n;
     const times = { now: instantOf(Date.now()), testClocks: options.clocks.testClocks() };
-    // Most rounds find nothing, so all kinds are asked in one round trip. What the work of one brings about for another
-    // is found by the next round.
-    const found = await Promise.all(
-      options.work.map(async (work) => ({
-        work,
-        rows: await dueRows(connection, work, times, failed.of(work)),
-      })),
-    );
+    // Most rounds find nothing, so all kinds are asked in one round trip and one transaction. What the work of one brings
+    // about for another is found by the next round.
+    const found = await readTogether(connection, options.work, async (work) => ({
+      work,
+      rows: await dueRows(connection, work, times, failed.of(work)),
+    }));
     for (const { work, rows } of found) {
       hasMore ||= rows.length >= dueRowsMaximum;
       await inParallel(rows, dueWorkLimits.concurrency, async (row) => {

@@ -10,7 +10,7 @@ import type { Metrics } from '../operations/metrics.ts';
 import type { ProjectedPosition } from '../projection/projected-position.ts';
 import { quoted } from '../projection/table-shape.ts';
 import { inParallel } from './run-forever.ts';
-import { FailedWork, keepRounds, type WorkRoundsOptions } from './work-rounds.ts';
+import { FailedWork, keepRounds, readTogether, type WorkRoundsOptions } from './work-rounds.ts';
 
 /** Marks that are taken at once, records that are worked on at once, and records that may wait after a failure. */
 export const factWorkLimits = { marks: 500, concurrency: 4, failed: 10_000 } as const;
@@ -83,9 +83,9 @@ class Rounds {
   /** One round over all kinds of work. Returns whether there may be more at once. */
   async take(connection: Connection): Promise<boolean> {
     let hasMore = false;
-    // Most rounds find nothing, so all kinds are asked in one round trip.
-    const found = await Promise.all(
-      this.#options.work.map((work) => this.#marked(connection, work)),
+    // Most rounds find nothing, so all kinds are asked together.
+    const found = await readTogether(connection, this.#options.work, (work) =>
+      this.#marked(connection, work),
     );
     for (const { work, relation, marks } of found.filter((each) => each !== null)) {
       hasMore ||= marks.length >= factWorkLimits.marks;
@@ -135,6 +135,7 @@ async function marksIn(
       where marked_at is not null and id <> all($1::text[])
       order by marked_at limit ${factWorkLimits.marks}`,
     [without],
+    { prepared: true },
   );
   return rows;
 }

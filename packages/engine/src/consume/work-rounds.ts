@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Connection } from '../database/database.ts';
+import { type Connection, transactionAtOnce } from '../database/database.ts';
 import type { Log } from '../operations/log.ts';
 import type { TrustedTime } from '../operations/trusted-time.ts';
 import { runForever } from './run-forever.ts';
@@ -44,6 +44,14 @@ export async function keepRounds(
   await runForever(takeTurn, { name, log, signal });
   await (connection as Connection | null)?.close();
 }
+
+/** What is found for each kind of work, by statements that only read: in one round trip, and one transaction. */
+export const readTogether = <Work, Found>(
+  connection: Connection,
+  kinds: readonly Work[],
+  read: (work: Work) => Promise<Found>,
+): Promise<readonly Found[]> =>
+  transactionAtOnce(connection, () => Promise.all(kinds.map(read)), 'begin read only');
 
 /** The records whose work failed, which rest for a while. The oldest are forgotten first where there are too many. */
 export class FailedWork {

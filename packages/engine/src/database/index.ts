@@ -8,8 +8,10 @@ export {
   type GivenColumns,
   given,
   literals,
+  parameter,
   planByIndex,
   statementsOn,
+  textOf,
   transactionTime,
   writtenOnce,
 } from './statements.ts';

@@ -1,3 +1,4 @@
+import { BrokenInvariant } from '@counterfoil/kernel';
 import {
   type AliasedRawBuilder,
   type Compilable,
@@ -57,6 +58,19 @@ export function writtenOnce<Row>(write: () => Compilable<Row>): Compilable<Row> 
       return written;
     },
   };
+}
+
+/** The place of a value in a text that is written once, and run with other values each time. */
+export const parameter = <Value>(number: number): RawBuilder<Value> => sql.raw(`$${number}`);
+
+/**
+ * The text of a statement whose values all stand as `parameter`. Throws `BrokenInvariant` where it has one of its own,
+ * whose number would be that of another.
+ */
+export function textOf(statement: Compilable<unknown>): string {
+  const { sql: text, parameters } = statement.compile();
+  if (parameters.length > 0) throw new BrokenInvariant(`a value of its own stands in: ${text}`);
+  return text;
 }
 
 /** Each value as it stands in the text of a statement, for conditions that an index is bound to. */

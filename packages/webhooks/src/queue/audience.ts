@@ -1,4 +1,4 @@
-import { type Connection, writtenOnce } from '@counterfoil/engine';
+import { type Connection, parameter, textOf, writtenOnce } from '@counterfoil/engine';
 import type { FeedScope } from '@counterfoil/engine/define';
 import { type RawBuilder, sql } from 'kysely';
 import { queue } from './schema.ts';
@@ -9,7 +9,7 @@ export type Audience = readonly FeedScope[] | null;
 /** The broker compares each message with each of them. */
 const environmentsMaximum = 100;
 
-const served = queue.selectFrom('webhook_endpoints').where('status', '<>', 'deleted');
+const served = queue.selectFrom('webhook_endpoints').where('status', '<>', sql.lit('deleted'));
 
 const environments = writtenOnce(() =>
   served
@@ -25,19 +25,23 @@ export async function readAudience(connection: Connection): Promise<Audience> {
   return rows.length > environmentsMaximum ? null : rows;
 }
 
-/** True in a statement where an audience has no other environments than when it was read. */
-export function isAudience(audience: Audience): RawBuilder<boolean> {
-  if (audience === null) return sql<boolean>`true`;
-  const ids = audience.map(({ environmentId }) => environmentId);
+/** The ids of an audience's environments; null of one of all. */
+export const idsOf = (audience: Audience): readonly string[] | null =>
+  audience?.map(({ environmentId }) => environmentId) ?? null;
+
+/** True in a statement where an audience, given by its ids, has no other environments than when it was read. */
+export function isAudience(ids: RawBuilder<readonly string[] | null>): RawBuilder<boolean> {
   const now = served.select(
     sql`coalesce(array_agg(distinct environment_id order by environment_id), '{}')`.as('ids'),
   );
-  return sql<boolean>`${now} = ${ids}::text[]`;
+  return sql<boolean>`(${ids}::text[] is null or ${now} = ${ids}::text[])`;
 }
+
+const still = textOf(queue.selectNoFrom(isAudience(parameter(1)).as('is_still')));
 
 /** Tells whether an audience has no other environments than when it was read; one of all always does. */
 export async function isStill(connection: Connection, audience: Audience): Promise<boolean> {
-  const statement = queue.selectNoFrom(isAudience(audience).as('is_still'));
-  const { rows } = await connection.run(statement, { prepared: true });
+  const values = [idsOf(audience)];
+  const { rows } = await connection.query<{ is_still: boolean }>(still, values, { prepared: true });
   return rows[0]?.is_still ?? false;
 }

@@ -1,6 +1,13 @@
-import { type Connection, given, type PublicMessage, transactionTime } from '@counterfoil/engine';
+import {
+  type Connection,
+  given,
+  type PublicMessage,
+  parameter,
+  textOf,
+  transactionTime,
+} from '@counterfoil/engine';
 import { sql } from 'kysely';
-import { type Audience, isAudience } from './audience.ts';
+import { type Audience, idsOf, isAudience } from './audience.ts';
 import type { OpenGroup, OrderedGroup, PlannedDelivery } from './fan-out-plan.ts';
 import {
   afterSeconds,
@@ -49,7 +56,7 @@ export async function movePosition(
   from: ReadPosition,
   to: ReadPosition,
 ): Promise<void> {
-  const { count } = await connection.run(moving(from, to), { prepared: true });
+  const { count } = await connection.query(moving, placesOf(from, to), { prepared: true });
   if (count !== 1) throw new PositionMoved();
 }
 
@@ -64,26 +71,34 @@ export async function passOver(
   to: ReadPosition,
   audience: Audience,
 ): Promise<boolean> {
-  const { count } = await connection.run(
-    moving(from, to)
-      .where(servingEndpoints.clearSelect().select('position'), '>=', String(to.position))
-      .where(isAudience(audience)),
-    { prepared: true },
-  );
+  const values = [...placesOf(from, to), idsOf(audience)];
+  const { count } = await connection.query(passing, values, { prepared: true });
   return count === 1;
 }
 
-const moving = (from: ReadPosition, to: ReadPosition) =>
-  queue
-    .updateTable('webhook_position')
-    .set({ ...stored(to), updated_at: transactionTime })
-    .where((row) => row.and(stored(from)));
+/** The values of a move, in the order of its parameters. */
+const placesOf = (...moved: readonly [from: ReadPosition, to: ReadPosition]): readonly string[] =>
+  moved.flatMap(({ sequence, position, index }) => [sequence, position, index].map(String));
 
-const stored = ({ sequence, position, index }: ReadPosition) => ({
-  sequence: String(sequence),
-  position: String(position),
-  message_index: index,
+/** The columns of a place, given by three parameters from this one on. */
+const placeFrom = (first: number) => ({
+  sequence: parameter<string>(first),
+  position: parameter<string>(first + 1),
+  message_index: parameter<number>(first + 2),
 });
+
+const toMove = queue
+  .updateTable('webhook_position')
+  .set({ ...placeFrom(4), updated_at: transactionTime })
+  .where((row) => row.and(placeFrom(1)));
+
+const moving = textOf(toMove);
+
+const passing = textOf(
+  toMove
+    .where(servingEndpoints.clearSelect().select('position'), '>=', placeFrom(4).position)
+    .where(isAudience(parameter(7))),
+);
 
 /**
  * Reads how far the endpoints of the read model are up to date; -1 when there are none yet. A

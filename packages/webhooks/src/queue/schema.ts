@@ -215,7 +215,7 @@ export const interval = (
 export const servingEndpoints = queue
   .selectFrom('projection_progress')
   .select(['relation', 'position'])
-  .where('name', '=', 'webhook_endpoints')
+  .where('name', '=', sql.lit('webhook_endpoints'))
   .where('serving', '=', sql.lit(true));
 
 /** The instant so many seconds after now; without end when there are none. */

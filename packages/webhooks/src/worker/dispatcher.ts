@@ -45,6 +45,11 @@ type DestinationOf = (endpointId: string) => Destination;
 
 /** Deliveries that one claim takes at most. */
 const claimMaximum = 256;
+/**
+ * An empty queue is looked at so much more seldom: whatever this process brings in is told, and what another one does,
+ * that one sends as well.
+ */
+const emptyPolls = 4;
 
 /** Starts to claim due deliveries and to send them, as many as may be under way. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
@@ -64,7 +69,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (!signal.aborted) {
       const limit = Math.min(claimMaximum, bulkhead.room());
       const claimedAt = performance.now();
-      const isWorthIt = limit > 0 && (await hasPending(connection));
+      const isEmpty = limit > 0 && !(await hasPending(connection));
+      const isWorthIt = limit > 0 && !isEmpty;
       const claimed = isWorthIt ? await claimDeliveries(connection, { limit, leaseMs }) : [];
       const destinationOf = await endpoints.destinations(
         connection,
@@ -80,7 +86,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }
       metrics.inFlight(bulkhead.size());
       succeeded();
-      if (claimed.length < limit || limit <= 0) await notifier.wait(pollMs, signal);
+      if (claimed.length < limit || limit <= 0) {
+        await notifier.wait(isEmpty ? pollMs * emptyPolls : pollMs, signal);
+      }
     }
   });
   return { loop, notify: notifier.notify, inFlight: bulkhead.size, drained: bulkhead.drained };
