@@ -47,6 +47,7 @@ export function startLiveFold(options: LiveFoldOptions): LiveFold {
   const follow = async (): Promise<void> => {
     const subscription = {
       prefixes: options.prefixes,
+      checkpoints: 'seldom' as const,
       after: () => reached.position(),
       signal: abort.signal,
       onLost: (error: Error) => {

@@ -45,7 +45,7 @@ export async function keepRounds(
   await (connection as Connection | null)?.close();
 }
 
-/** What is found for each kind of work, by statements that only read: in one round trip, and one transaction. */
+/** Reads for each kind of work, by statements that only read: in one round trip, and one transaction. */
 export const readTogether = <Work, Found>(
   connection: Connection,
   kinds: readonly Work[],

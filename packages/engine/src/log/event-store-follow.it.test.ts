@@ -150,6 +150,29 @@ test('keeps its place among events of others, and takes up from there', async ()
   }
 });
 
+test('tells of places without events as seldom as is asked', async () => {
+  const other = freshStream('unrelated');
+  const begin = await store.head();
+  const stop = new AbortController();
+  const counts = { often: 0, seldom: 0 };
+  const count = async (checkpoints: 'often' | 'seldom'): Promise<void> => {
+    const request = { prefixes: ['last-'], checkpoints, after: () => begin, signal: stop.signal };
+    for await (const items of store.follow(request, 100)) {
+      if (eventsOf(items).length > 0) return;
+      counts[checkpoints] += items.filter(({ kind }) => kind === 'checkpoint').length;
+    }
+  };
+  const counting = Promise.all([count('often'), count('seldom')]);
+  const noise = Array.from({ length: 320 }, () => sampleEvent());
+  await store.append(other, noise, -1);
+  await store.append(freshStream('last'), [sampleEvent()], -1);
+  await counting;
+  stop.abort();
+  assert.ok(counts.often >= 10, `${counts.often} checkpoints`);
+  // The one that comes with having caught up, where the subscription began after the first events.
+  assert.ok(counts.seldom <= 1, `${counts.seldom} checkpoints`);
+});
+
 test('keeps to the maximum of a batch and hands over what has arrived', async () => {
   await fill(store, freshStream('batched'), 200);
   const controller = new AbortController();

@@ -9,6 +9,7 @@ import type { ReadMessage, WireEvent } from './read-message.ts';
 import { shared } from './shared.ts';
 import { parseStreamName } from './stream-name.ts';
 import {
+  type CheckpointRate,
   type EventStore,
   type LogItem,
   type Position,
@@ -25,7 +26,7 @@ export interface ReadClient {
   /** The last event of the whole log, of any stream. */
   readLast(): OpenCall;
   /** The events after a position in streams with one of the prefixes, and checkpoints between them. */
-  subscribe(prefixes: readonly string[], after: Position): OpenCall;
+  subscribe(prefixes: readonly string[], after: Position, checkpoints: CheckpointRate): OpenCall;
 }
 
 export interface ReaderOptions {
@@ -183,20 +184,23 @@ interface SubscriptionRequest {
   readonly maximum?: number;
   readonly isLive?: boolean;
   readonly wants?: SubscriptionOptions['wants'];
+  readonly checkpoints?: CheckpointRate;
 }
 
 /** One subscription, from a position (exclusive) until it is lost. */
 function subscription(
   options: ReaderOptions,
-  { prefixes, after, signals, maximum = readBatch, isLive = false, wants }: SubscriptionRequest,
+  request: SubscriptionRequest,
 ): AsyncGenerator<readonly LogItem[]> {
+  const { prefixes, after, signals, maximum = readBatch, isLive = false, wants } = request;
+  const { checkpoints = 'often' } = request;
   // No prefix at all would mean every stream to the server and none to the reader.
   if (prefixes.length === 0) throw new BrokenInvariant('a subscription needs a prefix');
   const { client, timeoutMs } = options;
   const inOrder = createOrderCheck(after);
   const batches = batchesOfCall({
     what: 'subscription to the log',
-    open: () => client.subscribe(prefixes, after),
+    open: () => client.subscribe(prefixes, after, checkpoints),
     accept: (message: ReadMessage) => {
       const item = itemOf(message, wants);
       return item && inOrder(item);
@@ -243,13 +247,14 @@ const unread = (event: WireEvent, position: Position): UnreadEvent => ({
 
 function followWith(
   options: ReaderOptions,
-  { prefixes, wants, after, signal, onLost }: SubscriptionOptions,
+  { prefixes, wants, checkpoints = 'often', after, signal, onLost }: SubscriptionOptions,
   maximum: number,
 ): AsyncIterable<readonly LogItem[]> {
   const ended = AbortSignal.any([options.closing, signal]);
   return followLog({
     connect: (position) => {
-      const request = { prefixes, after: position, signals: [ended], maximum, isLive: true };
+      const place = { prefixes, after: position, checkpoints };
+      const request = { ...place, signals: [ended], maximum, isLive: true };
       return subscription(options, wants ? { ...request, wants } : request);
     },
     after,

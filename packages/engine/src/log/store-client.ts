@@ -21,7 +21,7 @@ import type { ReadClient } from './log-reader.ts';
 import type { MessageGroup } from './message-group.ts';
 import { pairOf } from './position.ts';
 import { readMessage } from './read-message.ts';
-import type { Position } from './types.ts';
+import type { CheckpointRate, Position } from './types.ts';
 
 /** The time that closing a connection may take before it is abandoned. */
 const closeMilliseconds = 1_000;
@@ -73,11 +73,11 @@ export const readClient = (client: EventStoreDBClient): ReadClient => ({
       options.setNoFilter(empty());
     }),
   readLast: () => openLast(client),
-  subscribe: (prefixes, after) =>
+  subscribe: (prefixes, after, checkpoints) =>
     openRead(client, (options) => {
       options.setAll(allAfter(after));
       options.setSubscription(new Options.SubscriptionOptions());
-      options.setFilter(prefixFilter(prefixes));
+      options.setFilter(prefixFilter(prefixes, checkpoints));
     }),
 });
 
@@ -224,13 +224,19 @@ function allAfter(after: Position): streamMessages.ReadReq.Options.AllOptions {
   return part;
 }
 
-function prefixFilter(prefixes: readonly string[]): streamMessages.ReadReq.Options.FilterOptions {
+/** Searches of the store, of 32 events each, from one checkpoint to the next. */
+const searchesPerCheckpoint: Readonly<Record<CheckpointRate, number>> = { often: 1, seldom: 32 };
+
+function prefixFilter(
+  prefixes: readonly string[],
+  checkpoints: CheckpointRate,
+): streamMessages.ReadReq.Options.FilterOptions {
   const filter = new Options.FilterOptions();
   const expression = new Options.FilterOptions.Expression();
   expression.setPrefixList([...prefixes]);
   filter.setStreamIdentifier(expression);
   filter.setCount(empty());
-  filter.setCheckpointintervalmultiplier(1);
+  filter.setCheckpointintervalmultiplier(searchesPerCheckpoint[checkpoints]);
   return filter;
 }
 

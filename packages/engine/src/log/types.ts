@@ -126,11 +126,18 @@ export interface UnreadEvent extends EventPlace, Pick<StoredEvent, 'id' | 'posit
   read(): StoredEvent | null;
 }
 
+export type CheckpointRate = 'often' | 'seldom';
+
 export interface SubscriptionOptions {
   /** Only streams whose name starts with one of these. */
   readonly prefixes: readonly string[];
   /** Asked before an event is read: one that is not wanted is a checkpoint to the caller. */
   readonly wants?: (event: UnreadEvent) => boolean;
+  /**
+   * The rate of checkpoints while nothing that is followed is written: one with 32 events of the log unless given,
+   * `seldom` with 1,024, for a subscriber to whom places without events are of no use.
+   */
+  readonly checkpoints?: CheckpointRate;
   /** Asked at every (re)start: the position after which items are handed over. */
   readonly after: () => Position | Promise<Position>;
   readonly signal: AbortSignal;

@@ -31,8 +31,8 @@ export interface FollowOptions {
   readonly log: Log;
   /**
    * The subjects of the messages that are wanted, none of them perhaps; every message when absent. Others may
-   * come with them where the server cannot tell so many subjects apart. While nothing wanted comes, batches without messages tell how far the stream has been read, at least twice a
-   * second.
+   * come with them where the server cannot tell so many subjects apart. While nothing wanted comes, batches without messages come at least twice a second, and tell at least every other
+   * second how far the stream has been read.
    */
   readonly wanted?: readonly string[] | undefined;
   /** Messages in one batch at most. 256 unless given. */
@@ -177,7 +177,13 @@ async function* readWanted(
   }
 }
 
-/** The ends of the stream as it grows, for somebody who wants none of its messages. */
+/** Turns of an idle reader from one look at the end of the stream to the next, where none of its messages are wanted. */
+const turnsPerLook = 4;
+
+/**
+ * The ends of the stream as it grows, for somebody who wants none of its messages. The last one is told again between
+ * two looks, so that the reader may see meanwhile whether it still wants none.
+ */
 async function* placesOf(
   requests: JetStreamRequests,
   after: number | null,
@@ -190,10 +196,12 @@ async function* placesOf(
     known ??= identity;
     if (identity !== known) throw new Error('The public stream was replaced.');
     if (sequence < last) throw new Error('The public stream has lost its end.');
-    if (end)
-      yield { messages: [], reached: { sequence, position: end.position, index: end.index } };
     last = sequence;
-    await sleep(idleMilliseconds, signal);
+    const reached = end && { sequence, position: end.position, index: end.index };
+    for (let turn = 0; turn < turnsPerLook && !signal.aborted; turn += 1) {
+      if (reached) yield { messages: [], reached };
+      await sleep(idleMilliseconds, signal);
+    }
   }
 }
 
