@@ -8,6 +8,7 @@ import type { Target } from './row-store.ts';
 import {
   type BatchContext,
   foldPlan,
+  madeReady,
   planTable,
   remember,
   type TableChange,
@@ -30,7 +31,7 @@ async function foldAhead(
     // Between two tables, what was sent goes on its way.
     await nextTurn();
     const plan = planTable(context, target, batch, { trusts: true, ahead: rows.get(target) });
-    return foldPlan(plan, await plan.loading);
+    return await madeReady(foldPlan(plan, await plan.loading));
   });
   try {
     await whenAllEnded(folding);

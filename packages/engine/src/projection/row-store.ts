@@ -190,31 +190,51 @@ function* portions({ textsOf }: RowWriter, rows: readonly Row[]): Generator<read
   if (portion.length > 0) yield portion;
 }
 
+/** A statement that writes rows of a table. */
+export interface RowStatement {
+  readonly text: string;
+  readonly parameters: readonly unknown[];
+  readonly saved: readonly Weighed[];
+}
+
 /**
- * Writes rows: new ones (`insert`, which fails if they are not) or changed ones (`update`). Gives
- * each with its weight. Throws `Unfit` when one of them does not fit its columns. Nothing is under way any more when
- * it ends.
+ * The statements that write rows, made as they are taken: new ones (`insert`, which fails if they are not) or changed ones
+ * (`update`). Throws `Unfit` when a row does not fit its columns.
  */
-export async function saveRows(
-  connection: Connection,
+export function* rowStatements(
   target: Target,
   rows: readonly Row[],
   kind: 'insert' | 'update',
+): Generator<RowStatement> {
+  if (rows.length === 0) return;
+  const writer = fitting(() => rowWriter(target.table));
+  const rest = portions(writer, rows);
+  for (let next = fitting(() => rest.next()); !next.done; next = fitting(() => rest.next())) {
+    const portion = next.value;
+    const parameters = fitting(() => writer.parametersOf(portion.map(({ texts }) => texts)));
+    const saved = portion.map(({ row, weight }) => ({ row, weight }));
+    yield { text: knownWriteText(target, kind), parameters, saved };
+  }
+}
+
+/**
+ * Writes rows by statements that are sent as they are made. Gives each row with its weight. Nothing is under way any more
+ * when it ends.
+ */
+export async function saveRows(
+  connection: Connection,
+  statements: Iterable<RowStatement>,
 ): Promise<readonly Weighed[]> {
   const saved: Weighed[] = [];
-  const statements: Promise<unknown>[] = [];
-  const send = async (): Promise<void> =>
-    fitting(() => {
-      const writer = rowWriter(target.table);
-      for (const portion of portions(writer, rows)) {
-        const parameters = writer.parametersOf(portion.map(({ texts }) => texts));
-        const text = knownWriteText(target, kind);
-        statements.push(connection.query(text, parameters, { prepared: true }));
-        for (const row of portion) saved.push(row);
-      }
-    });
-  const sent = send();
-  await whenAllEnded([sent, ...statements]);
+  const sent: Promise<unknown>[] = [];
+  const send = async (): Promise<void> => {
+    for (const { text, parameters, saved: rows } of statements) {
+      sent.push(connection.query(text, parameters, { prepared: true }));
+      for (const row of rows) saved.push(row);
+    }
+  };
+  const sending = send();
+  await whenAllEnded([sending, ...sent]);
   return saved;
 }
 

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { whenAllEnded } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import { type Batch, foldSteps, planSteps, type Rows, type Step } from './fold.ts';
@@ -5,7 +6,9 @@ import { fitting, type Row, type RowPlace } from './row.ts';
 import {
   loadRows,
   type RowCache,
+  type RowStatement,
   removeRows,
+  rowStatements,
   saveRows,
   type Target,
   type Weighed,
@@ -66,6 +69,8 @@ export interface TableChange {
   readonly added: readonly Row[];
   readonly updated: readonly Row[];
   readonly removed: readonly Row[];
+  /** The statements that write the rows, where these were made before their turn. */
+  readonly statements?: readonly RowStatement[];
 }
 
 /** Folds what was planned, given the rows that were read for it. Throws `Unfit` when the table cannot take it. */
@@ -90,19 +95,32 @@ export interface Pending {
   readonly removed: readonly string[];
 }
 
+function* statementsOf({ target, added, updated }: TableChange): Generator<RowStatement> {
+  yield* rowStatements(target, added, 'insert');
+  yield* rowStatements(target, updated, 'update');
+}
+
+/**
+ * Makes the statements of a change, while something else is being written: after each, what was sent goes on its way. Throws
+ * `Unfit` when a row does not fit its columns.
+ */
+export async function madeReady(change: TableChange): Promise<TableChange> {
+  const statements: RowStatement[] = [];
+  for (const statement of statementsOf(change)) {
+    statements.push(statement);
+    await nextTurn();
+  }
+  return { ...change, statements };
+}
+
 /** One write for all that a batch makes of a table. Throws `Unfit` when a row does not fit its columns. */
-export async function writeTable(
-  connection: Connection,
-  { target, added, updated, removed }: TableChange,
-): Promise<Pending> {
+export async function writeTable(connection: Connection, change: TableChange): Promise<Pending> {
+  const { target, removed, statements = statementsOf(change) } = change;
   const { table, relation } = target;
-  const written = [
-    saveRows(connection, target, added, 'insert'),
-    saveRows(connection, target, updated, 'update'),
-  ];
-  await whenAllEnded([...written, removeRows(connection, target, removed)]);
+  const writing = saveRows(connection, statements);
+  await whenAllEnded([writing, removeRows(connection, target, removed)]);
   // Rows that come to rest would only burden the collector.
-  const saved = (await Promise.all(written)).flat().filter(({ row }) => !table.rests?.(row.state));
+  const saved = (await writing).filter(({ row }) => !table.rests?.(row.state));
   return { relation, saved, removed: removed.map(({ key }) => key) };
 }
 
