@@ -53,7 +53,7 @@ const defaultBatchMaximum = 4_000;
  * Events per transaction of tables that fill. While one batch is written the next one is folded and a third one read: the
  * larger they are, the more of them the collector copies, and the longer the live tables stand still.
  */
-const fillingBatchMaximum = 2_000;
+const fillingBatchMaximum = 1_000;
 /** Streams of the engine itself; followed so that a position inside them is reached as well. */
 const reservationCategory = 'reservation';
 const housekeepingMilliseconds = 10_000;
