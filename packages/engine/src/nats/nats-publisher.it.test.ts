@@ -31,9 +31,15 @@ async function open(stack: Stack, answerWithin = 5_000) {
   return { nats, publisher: openPublisher(session, { window: 20, answerWithin }) };
 }
 
-test('stores messages in order, however many at once', async ({ stack }) => {
-  const { nats, publisher } = await open(stack);
+/** A publisher where the stream is there. */
+async function openOnStream(stack: Stack, answerWithin?: number) {
+  const { nats, publisher } = await open(stack, answerWithin);
   await ensureStreams(nats, {}, signal);
+  return publisher;
+}
+
+test('stores messages in order, however many at once', async ({ stack }) => {
+  const publisher = await openOnStream(stack);
   const outcome = await publisher.publish(messages(300), 0);
   assert.equal(outcome, { acknowledged: 300, fault: null, detail: '' });
   const bodies = await streamBodies(await stack.client());
@@ -45,8 +51,7 @@ test('stores messages in order, however many at once', async ({ stack }) => {
 });
 
 test('the first, each fifth and the last of a window of twenty are answered', async ({ stack }) => {
-  const { nats, publisher } = await open(stack);
-  await ensureStreams(nats, {}, signal);
+  const publisher = await openOnStream(stack);
   const client = await stack.client();
   let answers = 0;
   client.subscribe('_INBOX.>', {
@@ -63,8 +68,7 @@ test('the first, each fifth and the last of a window of twenty are answered', as
 test('a fault between two answers is told by the next one, and nothing after it is stored', async ({
   stack,
 }) => {
-  const { nats, publisher } = await open(stack);
-  await ensureStreams(nats, {}, signal);
+  const publisher = await openOnStream(stack);
   const all = messages(40);
   await publisher.publish(all.slice(0, 3), 0);
   const repeated = [...all.slice(3, 9), ...all.slice(2, 3), ...all.slice(9)];
@@ -82,8 +86,7 @@ test('nothing to publish is no work', async ({ stack }) => {
 test('a stream that ends elsewhere is a conflict, and nothing more is stored', async ({
   stack,
 }) => {
-  const { nats, publisher } = await open(stack);
-  await ensureStreams(nats, {}, signal);
+  const publisher = await openOnStream(stack);
   const all = messages(40);
   await publisher.publish(all.slice(0, 2), 0);
   const outcome = await publisher.publish(all.slice(3), 3);
@@ -96,8 +99,7 @@ test('a stream that ends elsewhere is a conflict, and nothing more is stored', a
 test('a message that is there already is a duplicate, and nothing more is stored', async ({
   stack,
 }) => {
-  const { nats, publisher } = await open(stack);
-  await ensureStreams(nats, {}, signal);
+  const publisher = await openOnStream(stack);
   const all = messages(4);
   await publisher.publish(all.slice(0, 3), 0);
   const outcome = await publisher.publish(all.slice(2), 2);
@@ -161,8 +163,7 @@ test('answers to what was given up are not taken for answers to something else',
 });
 
 test('a lost connection leaves the outcome unknown at once', async ({ stack }) => {
-  const { nats, publisher } = await open(stack, 600_000);
-  await ensureStreams(nats, {}, signal);
+  const publisher = await openOnStream(stack, 600_000);
   const publishing = publisher.publish(messages(20_000), 0);
   await untilStored(await stack.client(), 100);
   await stack.killBroker();
