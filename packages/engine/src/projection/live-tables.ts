@@ -103,28 +103,38 @@ export class LiveTables {
     }
   }
 
-  /** Shows readers the tables that they do not see yet, and drops those that they replace. */
+  /**
+   * Shows readers the tables that they do not see yet, and drops those that they replace. All at once; where readers hold
+   * one of them, one after the other up to that.
+   */
   async promoteAll(): Promise<void> {
     const hidden = this.tables.filter(({ serving }) => !serving);
-    for (const table of hidden) {
-      if (performance.now() < this.#promoteAfter) return;
-      await this.#promote(table);
-    }
-    if (hidden.length > 0) await dropRetired(this.#context.connection);
+    if (hidden.length === 0 || performance.now() < this.#promoteAfter) return;
+    if (!(await this.#promote(hidden))) await this.#promoteInTurn(hidden);
+    await dropRetired(this.#context.connection);
   }
 
-  async #promote(table: ActiveTable): Promise<void> {
-    const { name, version, generation } = table;
-    if (!(await promote(this.#context.connection, table))) {
+  async #promoteInTurn(hidden: readonly ActiveTable[]): Promise<void> {
+    for (const table of hidden) {
+      if (await this.#promote([table])) continue;
       this.#promoteAfter = performance.now() + promotionPauseMilliseconds;
+      const { name } = table;
       this.#board.log.warn({ table: name }, 'readers hold the old table, switching later');
       return;
     }
-    this.#board.setTable(table, false);
-    this.#board.log.info({ table: name, version, generation }, 'read table is live');
-    this.#board.keepOnly(table);
-    for (const other of this.tables) {
-      if (other.name === name && other !== table) this.#tables.delete(other.relation);
+  }
+
+  async #promote(tables: readonly ActiveTable[]): Promise<boolean> {
+    if (!(await promote(this.#context.connection, tables))) return false;
+    for (const table of tables) {
+      const { name, version, generation } = table;
+      this.#board.setTable(table, false);
+      this.#board.log.info({ table: name, version, generation }, 'read table is live');
+      this.#board.keepOnly(table);
+      for (const other of this.tables) {
+        if (other.name === name && other !== table) this.#tables.delete(other.relation);
+      }
     }
+    return true;
   }
 }

@@ -148,32 +148,42 @@ export async function startFilling(
 const retired = { status: 'retired', serving: false, rebuild_requested: false } as const;
 
 /**
- * Lets readers see a filling: points the view at it and retires the one before, in one transaction.
- * False when readers did not let go of the old table in time; to be tried again.
+ * Lets readers see fillings: points the views at them and retires the ones before, all in one transaction.
+ * False when readers did not let go of an old table in time; to be tried again.
  */
-export async function promote(connection: Connection, active: ActiveTable): Promise<boolean> {
+export async function promote(
+  connection: Connection,
+  fillings: readonly ActiveTable[],
+): Promise<boolean> {
   try {
-    await transaction(connection, async () => {
-      const relation = relationName(active.table, active.generation);
-      const replaced = statements
-        .updateTable('projection')
-        .set({ ...retired, updated_at: transactionTime })
-        .where('name', '=', active.name)
-        .where('serving', '=', true);
-      await whenAllEnded([
+    await transaction(connection, () =>
+      whenAllEnded([
         connection.query(lockTimeout),
-        ...pointView(active.table, relation).map((statement) => connection.query(statement)),
-        connection.run(replaced),
-        changeProjection(connection, active, { status: 'live', serving: true, error: null }),
+        ...fillings.flatMap((filling) => switchTo(connection, filling)),
         tellReaders(connection, tablesChanged),
-      ]);
-    });
+      ]),
+    );
   } catch (error) {
     if (isLockTimeout(error)) return false;
     throw error;
   }
-  active.serving = true;
+  for (const filling of fillings) filling.serving = true;
   return true;
+}
+
+/** Sends the statements by which one filling takes the place of another. */
+function switchTo(connection: Connection, filling: ActiveTable): Promise<unknown>[] {
+  const { table, name, generation } = filling;
+  const replaced = statements
+    .updateTable('projection')
+    .set({ ...retired, updated_at: transactionTime })
+    .where('name', '=', name)
+    .where('serving', '=', true);
+  return [
+    ...pointView(table, relationName(table, generation)).map((text) => connection.query(text)),
+    connection.run(replaced),
+    changeProjection(connection, filling, { status: 'live', serving: true, error: null }),
+  ];
 }
 
 /** Drops the tables of retired fillings. One that is still being read stays for the next time. */
@@ -201,33 +211,57 @@ const isUnderWay = ({ serving, status }: ProjectionRow): boolean =>
 /** A rebuild that met an event which it could not take: the next one begins again. */
 const hasFailed = ({ serving, status }: ProjectionRow): boolean => !serving && status === 'stopped';
 
+/** Fillings that begin, and the relations of those that had failed before and are now retired. */
+interface Started {
+  readonly started: ActiveTable[];
+  readonly givenUp: string[];
+}
+
 /**
- * Starts a new filling for each table of which a rebuild is requested, unless one is under way already.
- * Returns the new ones, and the relations of those that had failed before and are now retired.
+ * Starts a new filling for each table of which a rebuild is requested, unless one is under way already: all of them in
+ * one transaction.
  */
 export async function startRequested(
   connection: Connection,
   tables: readonly AnyProjection[],
-): Promise<{ readonly started: ActiveTable[]; readonly givenUp: string[] }> {
+): Promise<Started> {
   const rows = await readProjections(connection);
-  const started: ActiveTable[] = [];
-  const givenUp: string[] = [];
-  for (const row of rows.filter(({ rebuildRequested }) => rebuildRequested)) {
-    const table = tables.find(({ name, version }) => name === row.name && version === row.version);
-    if (!table) continue;
-    const fillings = rows.filter(
-      ({ name, version }) => name === row.name && version === row.version,
-    );
-    const last = Math.max(...fillings.map(({ generation }) => generation));
-    await transaction(connection, async () => {
-      await changeProjection(connection, row, { rebuild_requested: false });
-      if (fillings.some(isUnderWay)) return;
-      for (const failed of fillings.filter(hasFailed)) {
-        await changeProjection(connection, failed, retired);
-        givenUp.push(inSchema(failed.relation));
-      }
-      started.push(await startFilling(connection, table, last + 1));
-    });
+  const requested = tables.filter(({ name, version }) =>
+    rows.some((row) => row.rebuildRequested && row.name === name && row.version === version),
+  );
+  if (requested.length === 0) return { started: [], givenUp: [] };
+  return transaction(connection, async () => {
+    const beginnings = requested.map((table) => startAgain(connection, table, rows));
+    await whenAllEnded(beginnings);
+    const begun = await Promise.all(beginnings);
+    return {
+      started: begun.flatMap(({ started }) => started),
+      givenUp: begun.flatMap(({ givenUp }) => givenUp),
+    };
+  });
+}
+
+/** Starts a new filling of a table, given the rows of all. Inside a transaction of the caller. */
+async function startAgain(
+  connection: Connection,
+  table: AnyProjection,
+  rows: readonly ProjectionRow[],
+): Promise<Started> {
+  const { name, version } = table;
+  const fillings = rows.filter((row) => row.name === name && row.version === version);
+  const asked = fillings.filter(({ rebuildRequested }) => rebuildRequested);
+  const heard = asked.map((row) => changeProjection(connection, row, { rebuild_requested: false }));
+  if (fillings.some(isUnderWay)) {
+    await whenAllEnded(heard);
+    return { started: [], givenUp: [] };
   }
-  return { started, givenUp };
+  const failed = fillings.filter(hasFailed);
+  const last = Math.max(...fillings.map(({ generation }) => generation));
+  const starting = startFilling(connection, table, last + 1);
+  const retiring = failed.map((row) => changeProjection(connection, row, retired));
+  await whenAllEnded([...heard, ...retiring, starting]);
+  return {
+    started: [await starting],
+    givenUp: failed.map(({ relation }) => inSchema(relation)),
+  };
 }

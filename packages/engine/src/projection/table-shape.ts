@@ -246,5 +246,5 @@ export const pointView = (table: AnyProjection, relation: string): string[] => [
   // The invoker's rights: otherwise the view would read as its owner, past row-level security.
   `create view ${inSchema(table.name)} with (security_invoker = true)
      as ${viewQuery(table, inSchema(relation))}`,
-  grantColumns(table, inSchema(table.name)),
+  `grant select on ${inSchema(table.name)} to ${readerRole}`,
 ];
