@@ -26,6 +26,9 @@ import type { CheckpointRate, Position } from './types.ts';
 /** The time that closing a connection may take before it is abandoned. */
 const closeMilliseconds = 1_000;
 
+/** What a server may send of a call before it is read. */
+export const windowBytes = 1_048_576;
+
 /** A node other than the leader may not have seen what we have just written. */
 const requiresLeader = true;
 
@@ -38,7 +41,23 @@ export function connect(url: string): EventStoreDBClient {
   const [address, settings = ''] = url.split('?', 2);
   const all = ['keepAliveInterval=10000', 'keepAliveTimeout=10000', settings];
   const query = [...all, 'throwOnAppendFailure=true'].filter(Boolean).join('&');
-  return EventStoreDBClient.connectionString(`${address}?${query}`);
+  const client = EventStoreDBClient.connectionString(`${address}?${query}`);
+  widenWindow(client);
+  return client;
+}
+
+/**
+ * Lets a call have so many bytes under way. The client has no setting for it: its channels get it as they are made, and
+ * use it when they connect. With the 64 KB of HTTP/2 the server has to wait whenever a reader works on what it has.
+ */
+function widenWindow(client: EventStoreDBClient): void {
+  const members = membersOf(client);
+  const create = members.createChannel;
+  members.createChannel = async () => {
+    const channel = await create();
+    channel.internalChannel.options['grpc-node.flow_control_window'] = windowBytes;
+    return channel;
+  };
 }
 
 /** The part of a client that appending needs. */
@@ -120,6 +139,10 @@ interface Members {
   /** The client's first question to the server, which it asks by itself before its first append. */
   readonly capabilities: Promise<unknown>;
   getChannel(): Promise<{ close(): void }>;
+  /** Makes the connection, which is made when it is first used. */
+  createChannel: () => Promise<{
+    readonly internalChannel: { readonly options: Record<string, unknown> };
+  }>;
   /** Opens a call on the connection, which it then manages. */
   GRPCStreamCreator<Opened extends Call>(
     service: unknown,

@@ -27,7 +27,8 @@ async function foldAhead(
 ): Promise<readonly TableChange[] | null> {
   const batch = new Batch(events);
   const rows = new Map(before.map(({ target, changed }) => [target, changed]));
-  const folding = targets.map(async (target) => {
+  const concerned = targets.filter(({ table }) => batch.concerns(table));
+  const folding = concerned.map(async (target) => {
     // Between two tables, what was sent goes on its way.
     await nextTurn();
     const plan = planTable(context, target, batch, { trusts: true, ahead: rows.get(target) });

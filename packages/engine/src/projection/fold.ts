@@ -23,6 +23,11 @@ export class Batch {
     this.#stored = Map.groupBy(events, ({ stream }) => categoryOf(stream));
   }
 
+  /** Tells whether it has an event of a projection's aggregates. */
+  concerns({ aggregates }: AnyProjection): boolean {
+    return aggregates.some(({ name }) => this.#stored.has(name));
+  }
+
   /** The events of a projection's aggregates, as they were stored, in the order of the log. */
   storedFor({ aggregates }: AnyProjection): readonly StoredEvent[] {
     return inOrder(aggregates.map(({ name }) => this.#stored.get(name) ?? []));
@@ -124,15 +129,15 @@ function rowScope(projection: AnyProjection, { aggregate, stamp }: AnyProjectedE
 /** Rows by key; null is a place where there is no row. */
 export type Rows = Map<string, Row | null>;
 
-/** A row under way. */
+/** A row under way. It changes in place: there is one step for each event and row. */
 interface Draft {
   readonly place: KeyedPlace;
   /** Null while there is no row. */
-  readonly state: unknown;
+  state: unknown;
   /** The owner of the row; null while there is none. */
-  readonly tenantId: string | null;
+  tenantId: string | null;
   /** The last event that touched it; null while it is as it was. */
-  readonly event: AnyProjectedEvent | null;
+  event: AnyProjectedEvent | null;
 }
 
 /**
@@ -149,8 +154,12 @@ export function foldSteps(
   const drafts = new Map<string, Draft>();
   for (const { event, places } of steps) {
     for (const place of places) {
-      const draft = drafts.get(place.key) ?? draftOf(place, known(place.key));
-      drafts.set(place.key, foldDraft(projection, draft, event));
+      let draft = drafts.get(place.key);
+      if (!draft) {
+        draft = draftOf(place, known(place.key));
+        drafts.set(place.key, draft);
+      }
+      foldInto(draft, projection, event);
     }
   }
   const rows: Rows = new Map();
@@ -165,15 +174,17 @@ const draftOf = (place: KeyedPlace, row: Row | null): Draft => ({
   event: null,
 });
 
-function foldDraft(projection: AnyProjection, draft: Draft, event: AnyProjectedEvent): Draft {
-  const { place, state, tenantId } = draft;
+function foldInto(draft: Draft, projection: AnyProjection, event: AnyProjectedEvent): void {
+  const { place, tenantId } = draft;
   const { tenant_id } = event.stamp;
   if (tenantId !== null && tenantId !== tenant_id) {
     throw new BrokenInvariant(`row ${place.id} of ${projection.name} belongs to another tenant`);
   }
-  const next: unknown = projection.fold(state, event, place.id);
+  const next: unknown = projection.fold(draft.state, event, place.id);
   if (next === undefined) throw new BrokenInvariant(`${projection.name}: fold returned undefined`);
-  return { place, state: next, tenantId: next === null ? null : tenant_id, event };
+  draft.state = next;
+  draft.tenantId = next === null ? null : tenant_id;
+  draft.event = event;
 }
 
 /** The row that the last event left; null when it is gone. */

@@ -115,24 +115,25 @@ function holds({ type, isOwn }: HeldMember, value: unknown, text: string | null)
   return type === 'text' ? typeof value === 'string' : isGivenBack(type, value);
 }
 
+/** Goes from the last member to the first: what changes often comes last in a resource, and here first (`columnTypes`). */
 function restOf(members: readonly HeldMember[], resource: Resource, texts: Texts): string | null {
-  const rest: (readonly [name: string, value: unknown])[] = [];
+  const rest: Record<string, unknown> = {};
   const names = Object.keys(resource);
-  let next = 0;
-  for (const member of members) {
+  let next = names.length - 1;
+  for (let index = members.length - 1; index >= 0; index -= 1) {
+    const member = members[index] as HeldMember;
     const { name, type, column } = member;
     const isThere = names[next] === name;
-    if (isThere) next += 1;
+    if (isThere) next -= 1;
     if (type === null) {
-      if (isThere) rest.push([name, resource[name]]);
+      if (isThere) rest[name] = resource[name];
     } else {
       const text = texts[column] ?? null;
       if (isThere ? !holds(member, resource[name], text) : text !== null) return null;
     }
   }
-  if (next < names.length) return null;
-  // What changes often comes last in a resource, and here first: see `columnTypes`.
-  const text = jsonText(Object.fromEntries(rest.reverse()));
+  if (next >= 0) return null;
+  const text = jsonText(rest);
   return withoutText.test(text) ? null : text;
 }
 

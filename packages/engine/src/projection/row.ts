@@ -177,15 +177,15 @@ const unfit = (type: ColumnType, value: unknown): BrokenInvariant =>
 
 /** The text of a Postgres array of texts; null is SQL's null. */
 export function arrayText(values: readonly (string | null)[]): string {
+  if (values.length === 0) return '{}';
   // As most lists are: joined at once, they take less time, and leave no text half as long behind.
-  if (values.length > 0 && values.every(isPlain)) return `{"${values.join('","')}"}`;
-  let text = '';
-  for (const value of values) {
-    text += text === '' ? '{' : ',';
-    text += value === null ? 'NULL' : `"${escaped(value)}"`;
-  }
-  return text === '' ? '{}' : `${text}}`;
+  if (values.every(isPlain)) return `{"${values.join('","')}"}`;
+  return `{${values.map((value) => (value === null ? 'NULL' : `"${escaped(value)}"`)).join(',')}}`;
 }
+
+/** The same of texts in which nothing has to be escaped, and which are not empty: numbers, instants, truth values. */
+export const bareArrayText = (values: readonly (string | null)[]): string =>
+  `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 
 /** Tells whether a text stands in an array as it is. */
 const isPlain = (value: string | null): boolean =>
