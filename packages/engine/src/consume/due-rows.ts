@@ -1,7 +1,7 @@
 import type { Instant } from '@counterfoil/kernel';
 import { type RawBuilder, sql } from 'kysely';
 import type { Connection } from '../database/database.ts';
-import { parameter, statementsOn, textOf } from '../database/statements.ts';
+import { parameter, statementsOn, statementText } from '../database/statements.ts';
 import type { TestClock } from '../define/clock.ts';
 import type { DueWork } from '../define/due-work.ts';
 
@@ -89,9 +89,9 @@ function statementsOf(work: DueWork): Statements {
     .where(sql<boolean>`tenant_id = ${parameter(1)} and environment_id = ${parameter(2)}`)
     .where(sql<boolean>`${due} <= ${parameter(3)}::timestamptz`);
   const texts = {
-    system: textOf(system),
-    own: textOf(own),
-    upTo: textOf(upTo),
+    system: statementText(system),
+    own: statementText(own),
+    upTo: statementText(upTo),
   };
   written.set(work, texts);
   return texts;

@@ -11,7 +11,7 @@ export {
   parameter,
   planByIndex,
   statementsOn,
-  textOf,
+  statementText,
   transactionTime,
   writtenOnce,
 } from './statements.ts';

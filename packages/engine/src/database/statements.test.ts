@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parameter, statements, textOf, writtenOnce } from './statements.ts';
+import { parameter, statements, statementText, writtenOnce } from './statements.ts';
 
 const test = suite('statements');
 
@@ -21,9 +21,9 @@ test('a statement that is asked again and again is written at its first use, and
 
 test('a text with places has no value of its own, which would be counted from one again', () => {
   const named = statements.updateTable('filling').set({ name: parameter<string>(2) });
-  const text = textOf(named.where('name', '=', parameter<string>(1)));
+  const text = statementText(named.where('name', '=', parameter<string>(1)));
   assert.is(text, 'update "counterfoil"."filling" set "name" = $2 where "name" = $1');
-  assert.throws(() => textOf(named.where('name', '=', 'usage')), /a value of its own/);
+  assert.throws(() => statementText(named.where('name', '=', 'usage')), /a value of its own/);
 });
 
 test.run();

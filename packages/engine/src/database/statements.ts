@@ -67,7 +67,7 @@ export const parameter = <Value>(number: number): RawBuilder<Value> => sql.raw(`
  * The text of a statement whose values all stand as `parameter`. Throws `BrokenInvariant` where it has one of its own,
  * whose number would be that of another.
  */
-export function textOf(statement: Compilable<unknown>): string {
+export function statementText(statement: Compilable<unknown>): string {
   const { sql: text, parameters } = statement.compile();
   if (parameters.length > 0) throw new BrokenInvariant(`a value of its own stands in: ${text}`);
   return text;

@@ -1,4 +1,5 @@
-import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
+import { type Listening, listenOn } from '../consume/hear-channel.ts';
+import { messageOf, sleep } from '../consume/run-forever.ts';
 import type { ListeningSession } from '../database/listening-session.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -32,51 +33,46 @@ export function trackFillings(session: ListeningSession, log: Log): FillingTrack
     clocks.set(name, made);
     return made;
   };
-  const listen = async (progressed: () => void): Promise<number> => {
-    const connection = await session.join();
-    const end = AbortSignal.any([connection.lost, stopping.signal]);
-    try {
-      let wake = new AbortController();
-      // By schema, for fillings that readers do not see yet tell their positions too.
-      const heard = new Map<string, Position>();
-      connection.onNotification((channel, payload) => {
-        if (channel !== filledChannel) return;
+  const begin = (): Listening => {
+    let wake = new AbortController();
+    // By schema, for fillings that readers do not see yet tell their positions too.
+    const heard = new Map<string, Position>();
+    return {
+      onHeard: (payload) => {
         const [schema = '', position] = payload.split(' ');
         if (position === undefined) return wake.abort();
         heard.set(schema, BigInt(position));
         for (const [name, shown] of schemas) {
           if (shown === schema) clockOf(name).set(BigInt(position));
         }
-      });
-      await connection.query(`listen ${filledChannel}`);
-      while (!end.aborted) {
-        wake = new AbortController();
-        const serving = (await readFillings(connection)).filter((row) => row.serving);
-        schemas = new Map(serving.map((row) => [row.name, fillingSchema(row)]));
-        for (const row of serving) {
-          // A notification may overtake an answer.
-          const told = heard.get(fillingSchema(row)) ?? 0n;
-          clockOf(row.name).set(told > row.position ? told : row.position);
+      },
+      work: async (connection, end, progressed) => {
+        while (!end.aborted) {
+          wake = new AbortController();
+          const serving = (await readFillings(connection)).filter((row) => row.serving);
+          schemas = new Map(serving.map((row) => [row.name, fillingSchema(row)]));
+          for (const row of serving) {
+            // A notification may overtake an answer.
+            const told = heard.get(fillingSchema(row)) ?? 0n;
+            clockOf(row.name).set(told > row.position ? told : row.position);
+          }
+          failure = null;
+          progressed();
+          await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
         }
-        failure = null;
-        progressed();
-        await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
-      }
-      if (connection.lost.aborted) throw connection.lost.reason;
-      return 0;
-    } finally {
-      await connection.close();
-    }
+      },
+    };
   };
-  const running = runForever(listen, {
+  const following = {
     name: 'following the tables of facts',
     log,
     signal: stopping.signal,
-    onFailure: (error) => {
+    onFailure: (error: unknown) => {
       failure = messageOf(error);
       return undefined;
     },
-  });
+  };
+  const running = listenOn(session, filledChannel, following, begin);
   return {
     reached: clockOf,
     schemaOf: (name) => schemas.get(name) ?? null,

@@ -132,21 +132,21 @@ function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): 
   const pump = (): void => {
     while (!failure && sent < messages.length && sent - settled < window) {
       if (settled === asked) lastAnswerAt = Date.now();
+      const reply = isAnswered(sent) ? `${inbox}.${first + sent}` : null;
+      const { subject, body, headers } = messages[sent] as OutgoingMessage;
       try {
-        send(messages[sent] as OutgoingMessage, sent);
+        connection.publish(subject, body, {
+          ...(reply && { reply }),
+          headers: wireHeaders(headers, sequence + sent),
+        });
         sent += 1;
-        if (isAnswered(sent - 1)) asked = sent;
+        if (reply) asked = sent;
       } catch (error) {
         fail('refused', messageOf(error));
       }
     }
     if (settled === asked && (failure || sent === messages.length)) end();
   };
-  const send = (message: OutgoingMessage, index: number): void =>
-    connection.publish(message.subject, message.body, {
-      ...(isAnswered(index) && { reply: `${inbox}.${first + index}` }),
-      headers: wireHeaders(message, sequence + index),
-    });
   return {
     fail,
     start: () => {
@@ -171,7 +171,7 @@ function createRun(input: RunInput, finish: (outcome: PublishOutcome) => void): 
 }
 
 /** Headers with the condition: the stream has to end with this sequence. */
-function wireHeaders({ headers }: OutgoingMessage, sequence: number): MsgHdrs {
+function wireHeaders(headers: OutgoingMessage['headers'], sequence: number): MsgHdrs {
   // Made from a record, because setting one by one searches and checks all the names again.
   const wire: Record<string, string[]> = { 'Nats-Expected-Last-Sequence': [String(sequence)] };
   for (const [name, value] of Object.entries(headers)) wire[name] = [value];

@@ -1,4 +1,5 @@
-import { messageOf, runForever, sleep } from '../consume/run-forever.ts';
+import { type Listening, listenOn } from '../consume/hear-channel.ts';
+import { messageOf, sleep } from '../consume/run-forever.ts';
 import type { Connection } from '../database/database.ts';
 import type { ListeningSession } from '../database/listening-session.ts';
 import type { Position } from '../log/types.ts';
@@ -15,7 +16,6 @@ import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 const retry = { firstMilliseconds: 100, lastMilliseconds: 5_000 } as const;
 /** Also a sign of life, and it finds what no notification told. */
 const refreshMilliseconds = 5_000;
-const refreshTimeoutMs = 5_000;
 
 /** The progress of the read models, as this process last heard of it. */
 export interface PositionTracker {
@@ -60,54 +60,44 @@ export function trackPosition(session: ListeningSession, log: Log): PositionTrac
     clock.set(projector.position > heard() ? projector.position : heard());
   };
 
-  /** Listens until the session is lost or the tracker is closed. */
-  const listen = async (progressed: () => void): Promise<number> => {
-    const connection = await session.join();
-    const end = AbortSignal.any([connection.lost, stopping.signal]);
-    try {
-      let heard: Position = 0n;
-      let stale = false;
-      let isReset = false;
-      let wake = new AbortController();
-      connection.onNotification((channel, payload) => {
-        if (channel !== projectedChannel) return;
+  const begin = (): Listening => {
+    let heard: Position = 0n;
+    let isReset = false;
+    let wake = new AbortController();
+    return {
+      onHeard: (payload) => {
         if (/^\d+$/.test(payload)) {
           heard = BigInt(payload);
           clock.set(heard);
         } else if (payload === tablesChanged || payload === allDiscarded) {
-          stale = true;
           isReset ||= payload === allDiscarded;
           wake.abort();
         }
-      });
-      await connection.query(`listen ${projectedChannel}`, [], { timeoutMs: refreshTimeoutMs });
-      while (!end.aborted) {
-        if (isReset) heard = 0n;
-        isReset = false;
-        stale = false;
-        wake = new AbortController();
-        await refresh(connection, () => heard);
-        failure = null;
-        progressed();
-        if (stale) continue;
-        await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
-      }
-      if (connection.lost.aborted) throw connection.lost.reason;
-      return 0;
-    } finally {
-      await connection.close();
-    }
+      },
+      work: async (connection, end, progressed) => {
+        while (!end.aborted) {
+          if (isReset) heard = 0n;
+          isReset = false;
+          wake = new AbortController();
+          await refresh(connection, () => heard);
+          failure = null;
+          progressed();
+          await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
+        }
+      },
+    };
   };
-
-  const running = runForever(listen, {
+  const following = {
     name: 'following the read models',
     log,
     signal: stopping.signal,
     backOff: retry,
-    onFailure: (error) => {
+    onFailure: (error: unknown) => {
       failure = messageOf(error);
+      return undefined;
     },
-  });
+  };
+  const running = listenOn(session, projectedChannel, following, begin);
 
   return {
     projected: clock,

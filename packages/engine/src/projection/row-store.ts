@@ -174,12 +174,12 @@ function written(textsOf: RowWriter['textsOf'], row: Row): Written {
  */
 const statementWeight = 500_000;
 
-/** The rows as they are stored, in portions of one statement each, made as they are taken. */
+/** The rows as they are stored, in portions of one statement each, made as they are taken. Throws as `rowStatements` does. */
 function* portions({ textsOf }: RowWriter, rows: readonly Row[]): Generator<readonly Written[]> {
   let portion: Written[] = [];
   let weight = 0;
   for (const row of rows) {
-    const stored = written(textsOf, row);
+    const stored = fitting(() => written(textsOf, row));
     portion.push(stored);
     weight += stored.weight;
     if (weight < statementWeight) continue;
@@ -207,11 +207,9 @@ export function* rowStatements(
   kind: 'insert' | 'update',
 ): Generator<RowStatement> {
   if (rows.length === 0) return;
-  const writer = fitting(() => rowWriter(target.table));
-  const rest = portions(writer, rows);
-  for (let next = fitting(() => rest.next()); !next.done; next = fitting(() => rest.next())) {
-    const portion = next.value;
-    const parameters = fitting(() => writer.parametersOf(portion.map(({ texts }) => texts)));
+  const writer = rowWriter(target.table);
+  for (const portion of portions(writer, rows)) {
+    const parameters = writer.parametersOf(portion.map(({ texts }) => texts));
     const saved = portion.map(({ row, weight }) => ({ row, weight }));
     yield { text: knownWriteText(target, kind), parameters, saved };
   }

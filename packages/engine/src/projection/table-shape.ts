@@ -184,7 +184,7 @@ export function createRelation(table: AnyProjection, relation: string): string[]
     ...indexes,
     `alter table ${name} enable row level security`,
     `create policy tenant_and_environment on ${name} for select to ${readerRole} using (${policy(table)})`,
-    grantColumns(table, name),
+    `grant select (${shownColumns(table)}) on ${name} to ${readerRole}`,
   ];
 }
 
@@ -209,9 +209,6 @@ const shownColumns = (table: AnyProjection): string => readColumns(table).map(qu
 
 const readColumns = (table: AnyProjection): readonly string[] =>
   columnNames(table).filter((column) => column !== 'state');
-
-const grantColumns = (table: AnyProjection, name: string): string =>
-  `grant select (${shownColumns(table)}) on ${name} to ${readerRole}`;
 
 /**
  * The settings by which a session of the api names the tenant and environment that it reads for.

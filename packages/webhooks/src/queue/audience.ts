@@ -1,4 +1,4 @@
-import { type Connection, parameter, textOf, writtenOnce } from '@counterfoil/engine';
+import { type Connection, parameter, statementText, writtenOnce } from '@counterfoil/engine';
 import type { FeedScope } from '@counterfoil/engine/define';
 import { type RawBuilder, sql } from 'kysely';
 import { queue } from './schema.ts';
@@ -37,7 +37,7 @@ export function isAudience(ids: RawBuilder<readonly string[] | null>): RawBuilde
   return sql<boolean>`(${ids}::text[] is null or ${now} = ${ids}::text[])`;
 }
 
-const still = textOf(queue.selectNoFrom(isAudience(parameter(1)).as('is_still')));
+const still = statementText(queue.selectNoFrom(isAudience(parameter(1)).as('is_still')));
 
 /** Tells whether an audience has no other environments than when it was read; one of all always does. */
 export async function isStill(connection: Connection, audience: Audience): Promise<boolean> {

@@ -3,7 +3,7 @@ import {
   given,
   type PublicMessage,
   parameter,
-  textOf,
+  statementText,
   transactionTime,
 } from '@counterfoil/engine';
 import { sql } from 'kysely';
@@ -92,9 +92,9 @@ const toMove = queue
   .set({ ...placeFrom(4), updated_at: transactionTime })
   .where((row) => row.and(placeFrom(1)));
 
-const moving = textOf(toMove);
+const moving = statementText(toMove);
 
-const passing = textOf(
+const passing = statementText(
   toMove
     .where(servingEndpoints.clearSelect().select('position'), '>=', placeFrom(4).position)
     .where(isAudience(parameter(7))),

@@ -69,9 +69,10 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     while (!signal.aborted) {
       const limit = Math.min(claimMaximum, bulkhead.room());
       const claimedAt = performance.now();
-      const isEmpty = limit > 0 && !(await hasPending(connection));
-      const isWorthIt = limit > 0 && !isEmpty;
-      const claimed = isWorthIt ? await claimDeliveries(connection, { limit, leaseMs }) : [];
+      const isFull = limit <= 0;
+      const isEmpty = !isFull && !(await hasPending(connection));
+      const claimed =
+        isFull || isEmpty ? [] : await claimDeliveries(connection, { limit, leaseMs });
       const destinationOf = await endpoints.destinations(
         connection,
         claimed.map(({ endpoint }) => endpoint),
@@ -86,7 +87,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       }
       metrics.inFlight(bulkhead.size());
       succeeded();
-      if (claimed.length < limit || limit <= 0) {
+      if (isFull || claimed.length < limit) {
         await notifier.wait(isEmpty ? pollMs * emptyPolls : pollMs, signal);
       }
     }
