@@ -38,8 +38,8 @@ export function logOutput(options: OutputOptions): LogOutput {
     minLength: gathered.bytes,
     maxWrite: 2 * gathered.bytes,
     maxLength: waitingBytes,
-    periodicFlush: gathered.milliseconds,
   });
+  const lineWaits = flushInTime(stream);
   let lost = 0;
   let isBroken = false;
   stream.on('drop', () => {
@@ -57,12 +57,51 @@ export function logOutput(options: OutputOptions): LogOutput {
         return;
       }
       stream.write(line);
+      lineWaits();
       if (output.lastLevel >= urgentLevel) stream.flush();
     },
     flushSync: () => stream.flushSync(),
     lost: () => lost,
   };
   return Object.assign(output, { [pino.symbols.needsMetadataGsym]: true });
+}
+
+/** The part of a stream of lines that is needed to flush it. */
+interface Flushed {
+  flush(): void;
+  /** Told whenever a writing has ended; no other begins by itself then. */
+  on(event: 'drain', listener: () => void): unknown;
+}
+
+/** Writings that have to end after a line: the first may have begun before it. */
+const writingsPerLine = 2;
+
+/**
+ * Flushes a stream while lines may wait in it, and leaves it alone when there are none: a timer that goes on for ever wakes
+ * a process that has nothing to do. Gives what is to be called with every line.
+ */
+export function flushInTime(stream: Flushed): () => void {
+  let missing = 0;
+  let hasEnded = false;
+  let timer: NodeJS.Timeout | undefined;
+  stream.on('drain', () => {
+    hasEnded = true;
+  });
+  const turn = (): void => {
+    if (hasEnded) missing -= 1;
+    if (missing === 0) {
+      clearInterval(timer);
+      timer = undefined;
+      return;
+    }
+    hasEnded = false;
+    stream.flush();
+  };
+  return () => {
+    missing = writingsPerLine;
+    hasEnded = false;
+    timer ??= setInterval(turn, gathered.milliseconds).unref();
+  };
 }
 
 let ofProcess: LogOutput | null = null;
