@@ -88,7 +88,7 @@ const firstUnbegun = writtenOnce(() => {
  * the last one that was begun: an hour is beyond any clock that can be worked with.
  */
 export async function nextTask(connection: Connection): Promise<OpenTask | null> {
-  const { rows } = await connection.run(firstUnbegun);
+  const { rows } = await connection.run(firstUnbegun, { prepared: true });
   const row = rows[0] ?? (await runningTask(connection));
   return row ? { ...fromJson(row.resource), reached: row.reached } : null;
 }
@@ -109,7 +109,7 @@ const firstRunning = writtenOnce(() =>
 );
 
 async function runningTask(connection: Connection) {
-  const { rows } = await connection.run(firstRunning);
+  const { rows } = await connection.run(firstRunning, { prepared: true });
   return rows[0];
 }
 
