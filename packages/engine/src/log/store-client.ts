@@ -26,7 +26,7 @@ import type { CheckpointRate, Position } from './types.ts';
 /** The time that closing a connection may take before it is abandoned. */
 const closeMilliseconds = 1_000;
 
-/** What a server may send of a call before it is read. */
+/** Bytes that a server may send of a call before they are read. */
 export const windowBytes = 1_048_576;
 
 /** A node other than the leader may not have seen what we have just written. */

@@ -1,6 +1,8 @@
+import { Client } from 'pg';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import type { EventStore } from '../log/types.ts';
+import { rebuildReadModel } from './rebuild.ts';
 import {
   added,
   additions,
@@ -9,6 +11,7 @@ import {
   dump,
   labels,
   opened,
+  silentLog,
   startWorld,
   statement,
   type TestWorld,
@@ -84,6 +87,49 @@ test('a new version is filled beside the old one, which is shown until they are 
     );
     assert.is(row?.doubled, '10');
   });
+});
+
+/** Reads a table in a transaction that stays open; gives what ends it. */
+async function hold(database: string, table: string): Promise<() => Promise<void>> {
+  const client = new Client({ connectionString: database });
+  await client.connect();
+  await client.query('begin');
+  await client.query(`select 1 from counterfoil.${table}`);
+  return () => client.end();
+}
+
+/** The filling of each table that readers see. */
+async function shownGenerations(database: string): Promise<Readonly<Record<string, number>>> {
+  const found = await statement<{ name: string; generation: number }>(
+    database,
+    'select name, generation from counterfoil.projection_progress where serving',
+  );
+  return Object.fromEntries(found.map(({ name, generation }) => [name, Number(generation)]));
+}
+
+test('tables of a rebuild are shown together, but for one that readers hold', async () => {
+  const { store, pen } = await world.log();
+  const database = await world.database();
+  const last = await pen.write('c1', [opened('one'), added(3)]);
+  const tables = [counters, additions];
+  await withProjector({ store, database, tables }, async (projector) => {
+    await untilLive(projector, last);
+    const letGo = await hold(database, 'additions');
+    const givenUp = new AbortController();
+    const { signal } = givenUp;
+    const rebuilding = rebuildReadModel({ store, database, tables, log: silentLog, signal });
+    await until(
+      'the other is switched',
+      async () => (await shownGenerations(database)).counters === 1,
+    );
+    assert.is((await shownGenerations(database)).additions, 0);
+    await letGo();
+    givenUp.abort();
+    await rebuilding.catch(() => undefined);
+  });
+  await withProjector({ store, database, tables }, (projector) => untilLive(projector, last));
+  assert.equal(await shownGenerations(database), { counters: 1, additions: 1 });
+  assert.is((await dump(database, 'additions')).length, 1);
 });
 
 test('a new table joins the others with all that has ever happened', async () => {
