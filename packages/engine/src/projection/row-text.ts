@@ -2,7 +2,6 @@ import type { AnyProjection } from '../define/projection.ts';
 import { heldColumns, heldText, restWriter } from './held-members.ts';
 import {
   arrayText,
-  bareArrayText,
   encodeValue,
   joinedJson,
   metadataText,
@@ -79,7 +78,7 @@ function createWriter(table: AnyProjection): RowWriter {
   const resourceIndex = names.indexOf('resource');
   const restText = restWriter(table, names);
   const types = columnTypesOf(table);
-  const joins = names.map((name) => joinOf(types.get(name) ?? 'text'));
+  const joins = names.map((name) => (isJson(types.get(name) ?? '') ? joinedJson : arrayText));
   return {
     textsOf(row) {
       const texts = columns.map((text) => (text === null ? null : text(row)));
@@ -89,12 +88,6 @@ function createWriter(table: AnyProjection): RowWriter {
     parametersOf: (rows) =>
       joins.map((join, index) => join(rows.map((texts) => texts[index] ?? null))),
   };
-}
-
-/** The way in which the texts of a column of a type become one. */
-function joinOf(type: string): (texts: RowTexts) => string {
-  if (isJson(type)) return joinedJson;
-  return type.startsWith('text') ? arrayText : bareArrayText;
 }
 
 /** The types of all columns by name. */

@@ -183,10 +183,6 @@ export function arrayText(values: readonly (string | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : `"${escaped(value)}"`)).join(',')}}`;
 }
 
-/** The same of texts in which nothing has to be escaped, and which are not empty: numbers, instants, truth values. */
-export const bareArrayText = (values: readonly (string | null)[]): string =>
-  `{${values.map((value) => value ?? 'NULL').join(',')}}`;
-
 /** Tells whether a text stands in an array as it is. */
 const isPlain = (value: string | null): boolean =>
   value !== null && !value.includes('"') && !value.includes('\\');
