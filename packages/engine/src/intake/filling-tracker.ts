@@ -1,5 +1,4 @@
-import { type Listening, listenOn } from '../consume/hear-channel.ts';
-import { messageOf, sleep } from '../consume/run-forever.ts';
+import { type Following, followChannel } from '../consume/follow-channel.ts';
 import type { ListeningSession } from '../database/listening-session.ts';
 import type { Position } from '../log/types.ts';
 import type { Log } from '../operations/log.ts';
@@ -17,14 +16,10 @@ export interface FillingTracker {
   close(): Promise<void>;
 }
 
-const refreshMilliseconds = 5_000;
-
 /** Follows the fillings, over a session that is joined again whenever it is lost. */
 export function trackFillings(session: ListeningSession, log: Log): FillingTracker {
   const clocks = new Map<string, PositionClock>();
-  const stopping = new AbortController();
   let schemas: ReadonlyMap<string, string> = new Map();
-  let failure: string | null = 'The progress of the tables of facts has not been read yet.';
 
   const clockOf = (name: string): PositionClock => {
     const known = clocks.get(name);
@@ -33,55 +28,38 @@ export function trackFillings(session: ListeningSession, log: Log): FillingTrack
     clocks.set(name, made);
     return made;
   };
-  const begin = (): Listening => {
-    let wake = new AbortController();
+  const begin = (): Following => {
     // By schema, for fillings that readers do not see yet tell their positions too.
     const heard = new Map<string, Position>();
     return {
       onHeard: (payload) => {
         const [schema = '', position] = payload.split(' ');
-        if (position === undefined) return wake.abort();
+        if (position === undefined) return true;
         heard.set(schema, BigInt(position));
         for (const [name, shown] of schemas) {
           if (shown === schema) clockOf(name).set(BigInt(position));
         }
+        return false;
       },
-      work: async (connection, end, progressed) => {
-        while (!end.aborted) {
-          wake = new AbortController();
-          const serving = (await readFillings(connection)).filter((row) => row.serving);
-          schemas = new Map(serving.map((row) => [row.name, fillingSchema(row)]));
-          for (const row of serving) {
-            // A notification may overtake an answer.
-            const told = heard.get(fillingSchema(row)) ?? 0n;
-            clockOf(row.name).set(told > row.position ? told : row.position);
-          }
-          failure = null;
-          progressed();
-          await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
+      refresh: async (connection) => {
+        const serving = (await readFillings(connection)).filter((row) => row.serving);
+        schemas = new Map(serving.map((row) => [row.name, fillingSchema(row)]));
+        for (const row of serving) {
+          const told = heard.get(fillingSchema(row)) ?? 0n;
+          clockOf(row.name).set(told > row.position ? told : row.position);
         }
       },
     };
   };
-  const following = {
-    name: 'following the tables of facts',
-    log,
-    signal: stopping.signal,
-    onFailure: (error: unknown) => {
-      failure = messageOf(error);
-      return undefined;
-    },
-  };
-  const running = listenOn(session, filledChannel, following, begin);
+  const unread = 'The progress of the tables of facts has not been read yet.';
+  const options = { name: 'following the tables of facts', log, unread };
+  const followed = followChannel(session, filledChannel, options, begin);
   return {
     reached: clockOf,
     schemaOf: (name) => schemas.get(name) ?? null,
-    check: async () => {
-      if (failure !== null) throw new Error(failure);
-    },
+    check: followed.check,
     async close() {
-      stopping.abort();
-      await running;
+      await followed.close();
       for (const clock of clocks.values()) clock.close();
     },
   };

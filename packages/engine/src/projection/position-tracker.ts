@@ -1,5 +1,4 @@
-import { type Listening, listenOn } from '../consume/hear-channel.ts';
-import { messageOf, sleep } from '../consume/run-forever.ts';
+import { type Following, followChannel } from '../consume/follow-channel.ts';
 import type { Connection } from '../database/database.ts';
 import type { ListeningSession } from '../database/listening-session.ts';
 import type { Position } from '../log/types.ts';
@@ -14,8 +13,6 @@ import {
 import { PositionClock, type ProjectedPosition } from './projected-position.ts';
 
 const retry = { firstMilliseconds: 100, lastMilliseconds: 5_000 } as const;
-/** Also a sign of life, and it finds what no notification told. */
-const refreshMilliseconds = 5_000;
 
 /** The progress of the read models, as this process last heard of it. */
 export interface PositionTracker {
@@ -40,10 +37,8 @@ export interface PositionTracker {
  */
 export function trackPosition(session: ListeningSession, log: Log): PositionTracker {
   const clock = new PositionClock();
-  const stopping = new AbortController();
   let behind: ReadonlyMap<string, { readonly position: Position; readonly since: number }> =
     new Map();
-  let failure: string | null = 'The position of the read models has not been read yet.';
 
   /** Never back within one session, in which a notification may overtake an answer. */
   const refresh = async (connection: Connection, heard: () => Position): Promise<void> => {
@@ -60,44 +55,29 @@ export function trackPosition(session: ListeningSession, log: Log): PositionTrac
     clock.set(projector.position > heard() ? projector.position : heard());
   };
 
-  const begin = (): Listening => {
+  const begin = (): Following => {
     let heard: Position = 0n;
     let isReset = false;
-    let wake = new AbortController();
     return {
       onHeard: (payload) => {
         if (/^\d+$/.test(payload)) {
           heard = BigInt(payload);
           clock.set(heard);
-        } else if (payload === tablesChanged || payload === allDiscarded) {
-          isReset ||= payload === allDiscarded;
-          wake.abort();
+          return false;
         }
+        isReset ||= payload === allDiscarded;
+        return payload === tablesChanged || payload === allDiscarded;
       },
-      work: async (connection, end, progressed) => {
-        while (!end.aborted) {
-          if (isReset) heard = 0n;
-          isReset = false;
-          wake = new AbortController();
-          await refresh(connection, () => heard);
-          failure = null;
-          progressed();
-          await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
-        }
+      refresh: async (connection) => {
+        if (isReset) heard = 0n;
+        isReset = false;
+        await refresh(connection, () => heard);
       },
     };
   };
-  const following = {
-    name: 'following the read models',
-    log,
-    signal: stopping.signal,
-    backOff: retry,
-    onFailure: (error: unknown) => {
-      failure = messageOf(error);
-      return undefined;
-    },
-  };
-  const running = listenOn(session, projectedChannel, following, begin);
+  const unread = 'The position of the read models has not been read yet.';
+  const options = { name: 'following the read models', log, backOff: retry, unread };
+  const followed = followChannel(session, projectedChannel, options, begin);
 
   return {
     projected: clock,
@@ -107,12 +87,9 @@ export function trackPosition(session: ListeningSession, log: Log): PositionTrac
       return since === undefined ? null : performance.now() - since;
     },
     behind: () => [...behind.keys()],
-    check: async () => {
-      if (failure !== null) throw new Error(failure);
-    },
+    check: followed.check,
     async close() {
-      stopping.abort();
-      await running;
+      await followed.close();
       clock.close();
     },
   };

@@ -118,14 +118,17 @@ test('tables of a rebuild are shown together, but for one that readers hold', as
     const givenUp = new AbortController();
     const { signal } = givenUp;
     const rebuilding = rebuildReadModel({ store, database, tables, log: silentLog, signal });
-    await until(
-      'the other is switched',
-      async () => (await shownGenerations(database)).counters === 1,
-    );
-    assert.is((await shownGenerations(database)).additions, 0);
-    await letGo();
-    givenUp.abort();
-    await rebuilding.catch(() => undefined);
+    try {
+      await until(
+        'the other is switched',
+        async () => (await shownGenerations(database)).counters === 1,
+      );
+      assert.is((await shownGenerations(database)).additions, 0);
+    } finally {
+      await letGo();
+      givenUp.abort();
+      await rebuilding.catch(() => undefined);
+    }
   });
   await withProjector({ store, database, tables }, (projector) => untilLive(projector, last));
   assert.equal(await shownGenerations(database), { counters: 1, additions: 1 });
