@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
 import type { SharedStack, TestTenant } from '../stack.ts';
 import { readPublicStream } from '../system/public-stream.ts';
@@ -57,9 +58,10 @@ export async function httpRuns(stack: SharedStack): Promise<HttpRuns> {
     try {
       await proveOne(scenario, clients);
     } catch (error) {
-      // The runner shows the message only, so the fault has to stand in it.
+      // The runner shows the message only, so the fault and its two sides have to stand in it.
       const message = error instanceof Error ? error.message : `${error}`;
-      throw new Error(`scenario ${seed}: ${message}`, { cause: error });
+      const sides = error instanceof assert.Assertion ? error.details : '';
+      throw new Error(`scenario ${seed}: ${message}${sides || ''}`, { cause: error });
     }
   };
 

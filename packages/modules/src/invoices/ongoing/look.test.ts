@@ -188,6 +188,31 @@ test('a look that a payment with credits overtakes judges nothing, and looks aga
   assert.equal(decide(paid, world.now), []);
 });
 
+test('a look that finds credits expired tells of the alert before it tops up, as any other occasion does (D28, D29)', async () => {
+  const { id, stateOf, world } = await calling('10', {
+    initial_credits_expiry_date_utc: day(1, 10),
+    alert_settings: below('5'),
+    ...topsUp({ invoicing: false }),
+  });
+  const before = await stateOf(id);
+  const seen = {
+    ...{ current_period_usage: '0', unpaid_invoices_amount: '0', held: '0' },
+    ...{ spending: spendingOf(before), position: '7', features: [] },
+  } as unknown as SeenBalance;
+  world.now = day(1, 10);
+  const told = judgeOngoing(id, seen)(before, world.now).map(({ type, data }) =>
+    'after' in data ? `${type} ${data.after}` : type,
+  );
+  assert.equal(told, [
+    'CreditsExpired',
+    'AlertStateChanged in_alarm',
+    'OngoingAlertStateChanged in_alarm',
+    'CreditsLoaded',
+    'OngoingAlertStateChanged ok',
+    'AlertStateChanged ok',
+  ]);
+});
+
 test('what is owed by invoices is judged after each of their events', async () => {
   const world = await calling('100', { alert_settings: below('40') });
   const { billed, received, lookAfter, told } = world;

@@ -98,6 +98,8 @@ export const judgeOngoing =
     const judge: Step = (wallet) => judged(wallet, seen);
     return chain(state, [
       (current) => dueEvents(current, at),
+      // What has ended meanwhile may have reached a level, as it does in every other operation.
+      alertEvents,
       judge,
       (wallet) => automaticEvents(wallet, ongoing, at, ongoingOf(wallet, seen).credits),
       judge,
