@@ -77,12 +77,12 @@ export class RequestRunner implements RequestRun, RequestContext {
   readonly idempotencyKey: string | null;
   readonly receivedAt: Instant;
   readonly now: Instant;
+  readonly read: Reader;
   readonly #options: RunOptions;
   readonly #request: BeginRequest;
   #idsGiven = 0;
   readonly #freshIds = new Set<string>();
   #ifMatch: number | null;
-  #read: Reader | null = null;
   readonly #progress: RequestProgress;
 
   constructor(
@@ -99,17 +99,7 @@ export class RequestRunner implements RequestRun, RequestContext {
     this.receivedAt = request.receivedAt;
     this.now = options.streams.clock.now(request.principal.environmentId);
     this.#ifMatch = request.ifMatch;
-  }
-
-  /** Made when it is asked for: most writes read nothing. */
-  get read(): Reader {
-    this.#read ??= awaitingReader(
-      this.#options,
-      this.#request,
-      this.#progress,
-      this.#isInLog.bind(this),
-    );
-    return this.#read;
+    this.read = awaitingReader(options, request, progress, this.#isInLog.bind(this));
   }
 
   get position(): Position | null {
