@@ -44,24 +44,12 @@ function canonicalObject(value: object): string {
   return `{${members}}`;
 }
 
-/** Objects with more names are rare, and the time to insert names grows with the square of their number. */
-const insertedMaximum = 40;
-
-/**
- * The names of an object in UTF-16 code unit order, which many objects are in already. Those of others are inserted one by
- * one: with an event's data that saves a quarter of the whole text's time, because `sort` copies what it sorts.
- */
+/** The names of an object in UTF-16 code unit order, which most objects are in already. */
 function sortedNames(value: object): readonly string[] {
   const names = Object.keys(value);
-  // Without a comparison function, `sort` goes by code units, as `>` does.
-  if (names.length > insertedMaximum) return names.sort();
   for (let index = 1; index < names.length; index += 1) {
-    const name = names[index] as string;
-    let place = index;
-    for (; place > 0 && (names[place - 1] as string) > name; place -= 1) {
-      names[place] = names[place - 1] as string;
-    }
-    names[place] = name;
+    // Without a comparison function, `sort` goes by code units.
+    if ((names[index - 1] ?? '') > (names[index] ?? '')) return names.sort();
   }
   return names;
 }

@@ -6,9 +6,6 @@ export interface UniqueChange {
   readonly dropped: readonly UniqueValue[];
 }
 
-/** No values: most decisions change none. */
-const noValues: readonly UniqueValue[] = [];
-
 const contains = (values: readonly UniqueValue[], value: UniqueValue): boolean =>
   values.some((other) => other.name === value.name && other.value === value.value);
 
@@ -35,12 +32,11 @@ function differingPart(
   while (end > start && end + shift > start && isSame(values[end - 1], others[end - 1 + shift])) {
     end -= 1;
   }
-  return start === end ? noValues : values.slice(start, end);
+  return values.slice(start, end);
 }
 
 /** Each value once: a command that claimed one twice would wait for itself. */
 function once(values: readonly UniqueValue[]): readonly UniqueValue[] {
-  if (values.length < 2) return values;
   const seen = new Set<string>();
   return values.filter(({ name, value }) => {
     const isNew = !seen.has(`${name}\n${value}`);
@@ -55,8 +51,8 @@ export function uniqueChange(
   before: unknown,
   after: unknown,
 ): UniqueChange {
-  const had = aggregate.unique?.(before) ?? noValues;
-  const has = aggregate.unique?.(after) ?? noValues;
+  const had = aggregate.unique?.(before) ?? [];
+  const has = aggregate.unique?.(after) ?? [];
   return {
     added: once(differingPart(has, had).filter((value) => !contains(had, value))),
     dropped: once(differingPart(had, has).filter((value) => !contains(has, value))),

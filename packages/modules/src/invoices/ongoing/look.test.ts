@@ -5,6 +5,7 @@ import {
   judgeOngoing,
   type SeenBalance,
   spendingOf,
+  type Wallet,
   wallet,
 } from '../../wallets/index.ts';
 import { balanceWorld, day, declaredMessages } from './test-balance-world.ts';
@@ -171,13 +172,17 @@ test('two processes that look at once tell of a crossing once, and order once', 
   );
 });
 
+/** A look at a wallet that is going to pay for usage, and for nothing else. */
+const seenWith = (state: Wallet, usage: string): SeenBalance =>
+  ({
+    ...{ current_period_usage: usage, unpaid_invoices_amount: '0', held: '0' },
+    ...{ spending: spendingOf(state), position: '7', features: [] },
+  }) as unknown as SeenBalance;
+
 test('a look that a payment with credits overtakes judges nothing, and looks again', async () => {
   const { id, stateOf, world } = await calling('10', topsUp());
   const before = await stateOf(id);
-  const seen = {
-    ...{ current_period_usage: '6', unpaid_invoices_amount: '0', held: '0' },
-    ...{ spending: spendingOf(before), position: '7', features: [] },
-  } as unknown as SeenBalance;
+  const seen = seenWith(before, '6');
   const decide = judgeOngoing(id, seen);
   assert.equal(
     decide(before, world.now).map(({ type }) => type),
@@ -195,10 +200,7 @@ test('a look that finds credits expired tells of the alert before it tops up, as
     ...topsUp({ invoicing: false }),
   });
   const before = await stateOf(id);
-  const seen = {
-    ...{ current_period_usage: '0', unpaid_invoices_amount: '0', held: '0' },
-    ...{ spending: spendingOf(before), position: '7', features: [] },
-  } as unknown as SeenBalance;
+  const seen = seenWith(before, '0');
   world.now = day(1, 10);
   const told = judgeOngoing(id, seen)(before, world.now).map(({ type, data }) =>
     'after' in data ? `${type} ${data.after}` : type,
