@@ -231,14 +231,27 @@ function tryPath(test: Test, key: string, trials: () => Trials): void {
       await forAll(strangeIds, async (id) => {
         const request = requestWith(base, `path.${name}`, id);
         const answer = await ask(request);
-        const isNothing = [400, 404].includes(answer.status);
-        assert.ok(isNothing || isNamed(answer, id), describe(request, answer));
         assertAnswered(answer, operation, request);
+        if ([400, 404].includes(answer.status) || isNamed(answer, id)) return;
+        const named = namedBy(trials().operations, operation, name);
+        assert.ok(named, describe(request, answer));
+        const record = await send(watched, named, request);
+        assert.ok(isNamed(record, id), describe(request, answer));
       });
     }
     await checkPaging(operation, base, ask);
     assert.equal(await watched.storedThoughRefused(), []);
   });
+}
+
+/** The operation that reads the record which a parameter names, where the path goes on after it. */
+function namedBy(
+  operations: Trials['operations'],
+  { path }: Operation,
+  parameter: string,
+): Operation | undefined {
+  const placeholder = `{${parameter}}`;
+  return operations.get(`GET ${path.slice(0, path.indexOf(placeholder) + placeholder.length)}`);
 }
 
 /** Tells whether a record was found that has the very value: another trial may have chosen it as a code. */
