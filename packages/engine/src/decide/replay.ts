@@ -2,7 +2,7 @@ import { type Instant, millisecondsOf } from '@counterfoil/kernel';
 import { belongsTo, stampedEvent } from '../log/decode.ts';
 import type { RequestFingerprint, StoredEvent } from '../log/types.ts';
 import type { CachedStream } from '../stream-cache/cached-stream.ts';
-import { advanceProven, type StreamState } from '../stream-cache/stream-state.ts';
+import { advanceProven, type StreamPlace, type StreamState } from '../stream-cache/stream-state.ts';
 import { refusalOf } from './batch.ts';
 import type { CommandOutcome } from './command.ts';
 import { readFailure } from './problems.ts';
@@ -17,13 +17,13 @@ export async function replay<State>(
   cached: CachedStream<State>,
   fingerprint: RequestFingerprint,
 ): Promise<CommandOutcome<State> | null> {
-  const { place, requests } = cached;
+  const { place, requests, outcomes } = cached;
   const span = requests.get(fingerprint.key);
   if (!span) return null;
-  const known = requests.remembered(fingerprint.key);
+  const known = outcomes.of(fingerprint.key);
   if (known) {
     assertSameRequest(known.fingerprint, fingerprint);
-    return { ...known.outcome, replayed: true };
+    return { ...known.recall(), replayed: true };
   }
   try {
     let stream = await cached.at(span.first - 1);
@@ -39,7 +39,7 @@ export async function replay<State>(
     }
     const { state, recordRevision: revision, position } = stream;
     const outcome = { state, events, revision, position, replayed: true, refusal, writtenBy };
-    requests.remember(fingerprint, outcome);
+    outcomes.remember(fingerprint, () => outcome);
     return outcome;
   } catch (error) {
     throw readFailure(error);
@@ -55,16 +55,25 @@ const repeatedMilliseconds = 60_000;
  * One with several events is left to `replay`, and so is an old one.
  */
 export function rememberFolded<State>(
-  { place, requests }: CachedStream<State>,
+  { place, outcomes }: CachedStream<State>,
   event: StoredEvent,
-  { state, recordRevision: revision, position }: StreamState<State>,
+  after: StreamState<State>,
   now: Instant,
 ): void {
-  const { request, occurred_at: occurredAt, $correlationId: writtenBy } = event.metadata;
-  if (request?.events !== 1 || requests.remembered(request.key)) return;
+  const { request, occurred_at: occurredAt } = event.metadata;
+  if (request?.events !== 1 || outcomes.of(request.key)) return;
   if (millisecondsOf(now) - millisecondsOf(occurredAt) > repeatedMilliseconds) return;
-  const events = belongsTo(place.aggregate, event) ? [stampedEvent(place.aggregate, event)] : [];
+  outcomes.remember(request, () => outcomeOf(place, event, after));
+}
+
+/** The outcome of a request that led to one event. */
+function outcomeOf<State>(
+  { aggregate }: StreamPlace,
+  event: StoredEvent,
+  { state, recordRevision: revision, position }: StreamState<State>,
+): CommandOutcome<State> {
+  const events = belongsTo(aggregate, event) ? [stampedEvent(aggregate, event)] : [];
+  const { $correlationId: writtenBy } = event.metadata;
   const refusal = refusalOf(event);
-  const outcome = { state, events, revision, position, replayed: false, refusal, writtenBy };
-  requests.remember(request, outcome);
+  return { state, events, revision, position, replayed: false, refusal, writtenBy };
 }

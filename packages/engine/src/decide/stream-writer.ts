@@ -290,7 +290,7 @@ export class StreamWriter<State> implements Writer<State> {
   ): CommandOutcome<State> {
     const writtenBy = newEvents[0]?.metadata.$correlationId ?? null;
     const outcome = { ...this.#outcome(after), events, refusal, writtenBy };
-    if (command.fingerprint) this.#stream.requests.remember(command.fingerprint, outcome);
+    if (command.fingerprint) this.#stream.outcomes.remember(command.fingerprint, () => outcome);
     this.#resolve(command, outcome, usesClaims ? 'committed' : 'failed');
     return outcome;
   }

@@ -9,6 +9,7 @@ import { shared } from '../log/shared.ts';
 import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
 import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
+import { type LatestOutcomes, Outcomes } from './outcomes.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Snapshots } from './snapshot-folder.ts';
 import { Stations, type StreamEnd, stationEvery } from './stations.ts';
@@ -28,6 +29,12 @@ export interface StreamSource {
   readonly snapshots?: Snapshots;
 }
 
+/** The memory of a process that all its streams share. */
+export interface ProcessMemory {
+  readonly heard: Pick<HeardLog, 'upTo' | 'stretch'>;
+  readonly outcomes: LatestOutcomes;
+}
+
 /** An append of our own that is under way. */
 interface Sent<State> {
   readonly after: StreamState<State>;
@@ -41,8 +48,6 @@ const revisionMaximum = Number.MAX_SAFE_INTEGER - 1;
 
 /** About what a cached stream takes beside its state and its requests, in bytes. */
 const bytesOfStream = 4_096;
-
-const nothingHeard = { upTo: null, stretch: 0 } as const;
 
 /** Characters of events after which a state is looked at again, beyond as many as it had bytes. */
 const charactersUnseen = 8_192;
@@ -66,7 +71,9 @@ export class CachedStream<State> {
   readonly #source: StreamSource;
   readonly #log: Pick<HeardLog, 'upTo' | 'stretch'>;
   readonly #stations = new Stations<State>();
-  #requests = new IdempotencyIndex<State>();
+  /** The outcomes of the last of its requests. */
+  readonly outcomes: Outcomes<State>;
+  #requests = new IdempotencyIndex();
   #now: StreamState<State>;
   #followed: StreamState<State>;
   #isBehind = true;
@@ -87,11 +94,12 @@ export class CachedStream<State> {
   constructor(
     source: StreamSource,
     place: StreamPlace,
-    log: Pick<HeardLog, 'upTo' | 'stretch'> = nothingHeard,
-    told: UnreadStream | null = null,
+    { heard, outcomes }: ProcessMemory,
+    told: UnreadStream | null,
   ) {
     this.#source = source;
-    this.#log = log;
+    this.#log = heard;
+    this.outcomes = new Outcomes(outcomes);
     this.#told = told;
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
@@ -105,7 +113,7 @@ export class CachedStream<State> {
   }
 
   /** The requests that the stream has seen up to the newest state. */
-  get requests(): IdempotencyIndex<State> {
+  get requests(): IdempotencyIndex {
     return this.#requests;
   }
 
@@ -155,7 +163,8 @@ export class CachedStream<State> {
       this.#charactersSince = 0;
     }
     const states = this.#stateBytes * (1 + this.#stations.size);
-    return bytesOfStream + states + this.#charactersSince + this.#requests.weigh();
+    const requests = this.#requests.weigh() + this.outcomes.weigh();
+    return bytesOfStream + states + this.#charactersSince + requests;
   }
 
   /**

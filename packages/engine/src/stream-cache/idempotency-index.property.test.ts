@@ -23,7 +23,7 @@ const spans = fc
   .tuple(fc.nat(2_000_000_000), fc.nat(1_000))
   .map(([first, more]): RequestSpan => ({ first, last: first + more }));
 
-const note = (index: IdempotencyIndex<unknown>, key: string, { first, last }: RequestSpan): void =>
+const note = (index: IdempotencyIndex, key: string, { first, last }: RequestSpan): void =>
   index.note({ key, fields: {}, events: last - first + 1 }, first);
 
 test('knows what a map knows, whatever is noted in whatever order', () => {

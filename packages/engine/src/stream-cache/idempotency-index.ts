@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import { BrokenInvariant, invariant } from '@counterfoil/kernel';
-import type { CommandOutcome } from '../decide/command.ts';
-import type { RecordedRequest, RequestFingerprint } from '../log/types.ts';
+import type { RecordedRequest } from '../log/types.ts';
 
 /** Revisions of the events of one request: consecutive, because they were appended together. */
 export interface RequestSpan {
@@ -9,36 +8,22 @@ export interface RequestSpan {
   readonly last: number;
 }
 
-interface Remembered<State> {
-  readonly fingerprint: RequestFingerprint;
-  readonly outcome: CommandOutcome<State>;
-}
-
 /** A slot: 128 bits of key, the first revision and one more (0: the slot is free), the count of events. */
 const wordsPerSlot = 6;
 const slotsAtFirst = 8;
 const revisionsMaximum = 2 ** 32 - 2;
 
-/** Outcomes kept in memory per stream; older ones are folded again from the log when asked for. */
-const rememberedMaximum = 256;
-/**
- * The approximate size of an outcome in memory, in bytes; states of one stream share most of their
- * parts.
- */
-const bytesPerOutcome = 2_048;
-
 /**
  * The requests that a stream has seen, by key, and where their events are. It is complete, because it
- * decides whether money moves twice; the outcomes beside it are those of the last requests only.
+ * decides whether money moves twice.
  *
  * The keys are a hash table in one piece of memory. A stream of a million requests takes 24 to 64 bytes
  * for each, nothing that the garbage collector has to walk through, and it is written to a file and read
  * from one as it is.
  */
-export class IdempotencyIndex<State> {
+export class IdempotencyIndex {
   #words: Uint32Array;
   #size = 0;
-  readonly #remembered = new Map<string, Remembered<State>>();
 
   /** `words`: those of an earlier index. Throws `BrokenInvariant` when they cannot be of one. */
   constructor(words: Uint32Array = new Uint32Array(0)) {
@@ -64,7 +49,7 @@ export class IdempotencyIndex<State> {
 
   /** About the memory that it takes, in bytes. */
   weigh(): number {
-    return this.#words.byteLength + this.#remembered.size * bytesPerOutcome;
+    return this.#words.byteLength;
   }
 
   /** Returns where the events of a request are; undefined when the stream has not seen it. */
@@ -83,19 +68,6 @@ export class IdempotencyIndex<State> {
     invariant(last < revisionsMaximum, `revision ${last} does not fit into a table of requests`);
     if ((this.#size + 1) * wordsPerSlot * 4 > this.#words.length * 3) this.#grow();
     this.#put(wordsOf(request.key), revision + 1, request.events);
-  }
-
-  /** The outcome of a request, while it is one of the last that were remembered. */
-  remembered(key: string): Remembered<State> | undefined {
-    return this.#remembered.get(key);
-  }
-
-  /** Keeps the outcome of a request that was noted: one just appended, or one folded again. */
-  remember(fingerprint: RequestFingerprint, outcome: CommandOutcome<State>): void {
-    this.#remembered.set(fingerprint.key, { fingerprint, outcome });
-    if (this.#remembered.size <= rememberedMaximum) return;
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined) this.#remembered.delete(oldest);
   }
 
   #put(key: Key, next: number, count: number): void {

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredEvent, UnreadEvent } from '../log/types.ts';
-import { CachedStream, type StreamSource } from './cached-stream.ts';
+import { CachedStream, type ProcessMemory, type StreamSource } from './cached-stream.ts';
 import { HeardLog } from './heard-log.ts';
+import { LatestOutcomes } from './outcomes.ts';
 import type { StreamPlace } from './stream-state.ts';
 import { UnreadStreams } from './unread-streams.ts';
 
@@ -22,6 +23,7 @@ export class StreamCache {
   readonly source: StreamSource;
   /** The part of the log that `hear` has been told all of; whoever calls it keeps this. */
   readonly heard = new HeardLog();
+  readonly #memory: ProcessMemory = { heard: this.heard, outcomes: new LatestOutcomes() };
   readonly #unread = new UnreadStreams(this.heard);
   readonly #streams: LRUCache<string, CachedStream<unknown>>;
   readonly #held = new Map<string, CachedStream<unknown>>();
@@ -52,7 +54,7 @@ export class StreamCache {
     const stream = new CachedStream<State>(
       this.source,
       place,
-      this.heard,
+      this.#memory,
       this.#unread.take(place.name),
     );
     this.#add(stream as CachedStream<unknown>);
