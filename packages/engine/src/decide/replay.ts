@@ -27,20 +27,15 @@ export async function replay<State>(
   }
   try {
     let stream = await cached.at(span.first - 1);
-    const events: CommandOutcome<State>['events'][number][] = [];
-    let refusal: CommandOutcome<State>['refusal'] = null;
-    let writtenBy: string | null = null;
+    const events: StoredEvent[] = [];
     for await (const event of cached.events(span.first, span.last)) {
       stream = advanceProven(place.aggregate, stream, event);
       if (event.metadata.request) assertSameRequest(event.metadata.request, fingerprint);
-      refusal ??= refusalOf(event);
-      writtenBy ??= event.metadata.$correlationId;
-      if (belongsTo(place.aggregate, event)) events.push(stampedEvent(place.aggregate, event));
+      events.push(event);
     }
-    const { state, recordRevision: revision, position } = stream;
-    const outcome = { state, events, revision, position, replayed: true, refusal, writtenBy };
+    const outcome = outcomeOf(place, events, stream);
     outcomes.remember(fingerprint, () => outcome);
-    return outcome;
+    return { ...outcome, replayed: true };
   } catch (error) {
     throw readFailure(error);
   }
@@ -63,17 +58,19 @@ export function rememberFolded<State>(
   const { request, occurred_at: occurredAt } = event.metadata;
   if (request?.events !== 1 || outcomes.of(request.key)) return;
   if (millisecondsOf(now) - millisecondsOf(occurredAt) > repeatedMilliseconds) return;
-  outcomes.remember(request, () => outcomeOf(place, event, after));
+  outcomes.remember(request, () => outcomeOf(place, [event], after));
 }
 
-/** The outcome of a request that led to one event. */
+/** The outcome of a request that led to some events, from the stream right after the last of them. */
 function outcomeOf<State>(
   { aggregate }: StreamPlace,
-  event: StoredEvent,
+  stored: readonly StoredEvent[],
   { state, recordRevision: revision, position }: StreamState<State>,
 ): CommandOutcome<State> {
-  const events = belongsTo(aggregate, event) ? [stampedEvent(aggregate, event)] : [];
-  const { $correlationId: writtenBy } = event.metadata;
-  const refusal = refusalOf(event);
+  const own = stored.filter((event) => belongsTo(aggregate, event));
+  const events = own.map((event) => stampedEvent(aggregate, event));
+  const refusals = stored.flatMap((event) => refusalOf(event) ?? []);
+  const writtenBy = stored[0]?.metadata.$correlationId ?? null;
+  const refusal = refusals[0] ?? null;
   return { state, events, revision, position, replayed: false, refusal, writtenBy };
 }

@@ -62,6 +62,8 @@ const charactersUnseen = 8_192;
  */
 export class CachedStream<State> {
   readonly place: StreamPlace;
+  /** The outcomes of the last of its requests. */
+  readonly outcomes: Outcomes<State>;
   /** Told each event that the log brought, right after it was folded: the writer's own among them. */
   onEvent: (event: Pick<StoredEvent, 'id'>) => void = () => undefined;
   /** Told each event that was folded, with the stream right after it: none that was decided here as it is appended. */
@@ -71,8 +73,6 @@ export class CachedStream<State> {
   readonly #source: StreamSource;
   readonly #log: Pick<HeardLog, 'upTo' | 'stretch'>;
   readonly #stations = new Stations<State>();
-  /** The outcomes of the last of its requests. */
-  readonly outcomes: Outcomes<State>;
   #requests = new IdempotencyIndex();
   #now: StreamState<State>;
   #followed: StreamState<State>;

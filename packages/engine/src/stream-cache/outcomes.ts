@@ -19,7 +19,7 @@ const bytesPerOutcome = 2_048;
 /** The outcome of a request that was carried out. */
 export interface Remembered<State> {
   readonly fingerprint: RequestFingerprint;
-  /** Gives the outcome, of which nothing is made before somebody repeats the request. */
+  /** Gives the outcome. That of another process's request is made only now, when somebody repeats it. */
   readonly recall: () => CommandOutcome<State>;
 }
 
