@@ -5,7 +5,7 @@ import type { OutgoingAppend } from './outgoing-append.ts';
 import type { Appended } from './types.ts';
 
 export interface AppendCallOptions {
-  /** Opens a `BatchAppend` call. It takes groups of messages and gives the bytes of answers. */
+  /** Opens a `BatchAppend` call. It takes groups of messages and gives lists of answers, as their bytes. */
   readonly open: () => Promise<Duplex>;
   /** The error that the bytes of a refusal stand for. */
   readonly refusal: (answer: Buffer, stream: string) => Error;
@@ -56,7 +56,9 @@ class AppendSession {
   #begin(call: Duplex): void {
     // These listeners are never removed: an `error` without a listener would end the process.
     call
-      .on('data', (bytes: Buffer) => this.#take(bytes))
+      .on('data', (answers: readonly Buffer[]) => {
+        for (const bytes of answers) this.#take(bytes);
+      })
       .on('error', (error) => this.#end(this.#options.explain(error)))
       .on('close', () => this.#end(new Error('the event store ended the call of appends')));
     this.#call = call;

@@ -19,7 +19,7 @@ function counting(end = Number.POSITIVE_INFINITY) {
     objectMode: true,
     read() {
       produced += 1;
-      this.push(produced > end ? null : produced);
+      this.push(produced > end ? null : [produced]);
     },
   });
   const open = () => ({
@@ -65,6 +65,30 @@ test('gives every item once and in order', async () => {
     Array.from({ length: 1_000 }, (_, index) => index + 1),
   );
   assert.is(cancelled(), 0);
+});
+
+test('takes apart what came together, up to what cannot be accepted', async () => {
+  const { readable, open } = silent();
+  readable.push([1, 2]);
+  readable.push([3, 4, 5]);
+  const accepted: number[] = [];
+  const accept = (number: number) => {
+    accepted.push(number);
+    if (number === 4) throw new Error('no 4');
+    return number;
+  };
+  const taken: number[] = [];
+  const reading = async () => {
+    for await (const batch of batches(open, { accept })) taken.push(...batch);
+  };
+  assert.match((await errorOf(reading())).message, /no 4/);
+  assert.equal(
+    [taken, accepted],
+    [
+      [1, 2, 3],
+      [1, 2, 3, 4],
+    ],
+  );
 });
 
 test('leaves out what means nothing', async () => {
@@ -132,8 +156,8 @@ test('gives what came before an error and then the error', async () => {
   const { readable, open, cancelled } = silent();
   const iterator = batches(open);
   const first = iterator.next();
-  readable.push(1);
-  readable.push(2);
+  readable.push([1]);
+  readable.push([2]);
   await nextTurn();
   await nextTurn();
   readable.emit('error', Object.assign(new Error('lost'), { type: 'unavailable' }));
@@ -217,10 +241,10 @@ test('lets a live call be silent once it has said anything, if only that it has 
   const accept = (number: number) => (number === 0 ? null : number);
   const iterator = batches(open, { silenceMilliseconds: 10, isLive: true, accept });
   const first = iterator.next();
-  readable.push(0);
+  readable.push([0]);
   // The watch of another, silent call that began later has run out by then.
   await errorOf(collect(batches(silent().open, { silenceMilliseconds: 20 })));
-  readable.push(1);
+  readable.push([1]);
   assert.equal((await first).value, [1]);
   await iterator.return();
 });
@@ -255,9 +279,9 @@ test('is not silent while it sends what means nothing', async () => {
   for (let round = 0; round < 4; round += 1) {
     await nextTurn();
     timer.pass(300);
-    readable.push(0);
+    readable.push([0]);
   }
-  readable.push(1);
+  readable.push([1]);
   assert.equal((await first).value, [1]);
 });
 

@@ -5,7 +5,7 @@ import { StoreUnavailable } from './types.ts';
 
 /** A read or a subscription of the client that is under way. */
 export interface OpenCall {
-  /** Gives objects; at its end it emits `error`, `end`, both, or only `close`. */
+  /** Gives lists of objects, those that came together; at its end it emits `error`, `end`, both, or only `close`. */
   readonly readable: Promise<Readable>;
   /** Tells the server to stop. Without it an unfinished call stays open for ever. */
   cancel(): Promise<void>;
@@ -51,11 +51,13 @@ export async function* batchesOfCall<Raw, Item>(
     resumeSource: () => readable?.resume(),
   });
   const silence = watchSilence(options, (error) => queue.finish(error));
-  const take = (raw: Raw): void => {
+  const take = (raws: readonly Raw[]): void => {
     silence.heard();
     try {
-      const item = options.accept(raw);
-      if (item !== null) queue.push(item);
+      for (const raw of raws) {
+        const item = options.accept(raw);
+        if (item !== null) queue.push(item);
+      }
     } catch (error) {
       queue.finish(error instanceof Error ? error : new Error(String(error)));
     }

@@ -19,7 +19,7 @@ import {
   type UnreadEvent,
 } from './types.ts';
 
-/** The part of the event store's client that reading needs. All calls give objects of `ReadMessage`. */
+/** The part of the event store's client that reading needs. All calls give lists of `ReadMessage`. */
 export interface ReadClient {
   /** Events of a stream: forwards from a revision, or only the last. */
   readStream(stream: string, from: number | 'last', maximum: number): OpenCall;

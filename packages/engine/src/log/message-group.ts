@@ -1,5 +1,5 @@
 /** Length of a gRPC frame header: a zero byte (not compressed) and the length of the message. */
-const frameHeaderBytes = 5;
+export const frameHeaderBytes = 5;
 
 /**
  * Several gRPC messages in one write: grpc-js takes each message through a dozen promises and hands it to HTTP/2

@@ -17,10 +17,11 @@ import { within } from '../operations/health.ts';
 import { createAppendCall } from './append-call.ts';
 import type { AppendClient } from './appender.ts';
 import type { OpenCall } from './call-batches.ts';
+import { type ChoosingChannel, groupIncoming, messagesIn } from './incoming-group.ts';
 import type { ReadClient } from './log-reader.ts';
 import type { MessageGroup } from './message-group.ts';
 import { pairOf } from './position.ts';
-import { readMessage } from './read-message.ts';
+import { type ReadMessage, readMessage } from './read-message.ts';
 import type { CheckpointRate, Position } from './types.ts';
 
 /** The time that closing a connection may take before it is abandoned. */
@@ -42,20 +43,22 @@ export function connect(url: string): EventStoreDBClient {
   const all = ['keepAliveInterval=10000', 'keepAliveTimeout=10000', settings];
   const query = [...all, 'throwOnAppendFailure=true'].filter(Boolean).join('&');
   const client = EventStoreDBClient.connectionString(`${address}?${query}`);
-  widenWindow(client);
+  prepareChannels(client);
   return client;
 }
 
 /**
- * Lets a call have so many bytes under way. The client has no setting for it: its channels get it as they are made, and
- * use it when they connect. With the 64 KB of HTTP/2 the server has to wait whenever a reader works on what it has.
+ * Lets a call have so many bytes under way, and its messages come in groups. The client has no setting for either: its
+ * channels get them as they are made, and use them when they connect. With the 64 KB of HTTP/2 the server has to wait
+ * whenever a reader works on what it has.
  */
-function widenWindow(client: EventStoreDBClient): void {
+function prepareChannels(client: EventStoreDBClient): void {
   const members = membersOf(client);
   const create = members.createChannel;
   members.createChannel = async () => {
     const channel = await create();
     channel.internalChannel.options['grpc-node.flow_control_window'] = windowBytes;
+    groupIncoming(channel.internalChannel, (path) => path === readPath || path === appendPath);
     return channel;
   };
 }
@@ -141,7 +144,7 @@ interface Members {
   getChannel(): Promise<{ close(): void }>;
   /** Makes the connection, which is made when it is first used. */
   createChannel: () => Promise<{
-    readonly internalChannel: { readonly options: Record<string, unknown> };
+    readonly internalChannel: ChoosingChannel & { readonly options: Record<string, unknown> };
   }>;
   /** Opens a call on the connection, which it then manages. */
   GRPCStreamCreator<Opened extends Call>(
@@ -161,7 +164,7 @@ interface Stub {
   makeServerStreamRequest(
     path: string,
     serialize: (request: streamMessages.ReadReq) => Buffer,
-    deserialize: typeof readMessage,
+    deserialize: (bytes: Buffer) => readonly ReadMessage[],
     request: streamMessages.ReadReq,
     metadata: unknown,
     options: unknown,
@@ -169,7 +172,7 @@ interface Stub {
   makeBidiStreamRequest(
     path: string,
     serialize: (group: MessageGroup) => Buffer,
-    deserialize: (bytes: Buffer) => Buffer,
+    deserialize: (bytes: Buffer) => readonly Buffer[],
     metadata: unknown,
     options: unknown,
   ): Duplex;
@@ -179,6 +182,8 @@ const membersOf = (client: EventStoreDBClient): Members => client as unknown as 
 
 const { BatchAppendResp, ReadReq } = streamMessages;
 const { Options } = ReadReq;
+const { path: readPath } = streamServices.StreamsService.read;
+const { path: appendPath } = streamServices.StreamsService.batchAppend;
 const { FORWARDS: forwards, BACKWARDS: backwards } = Options.ReadDirection;
 const empty = () => new sharedMessages.Empty();
 
@@ -195,13 +200,12 @@ const openLast = (client: EventStoreDBClient): OpenCall =>
 
 /** Opens a call for appends as the client would, except for the coding of its messages. */
 function openAppends(client: EventStoreDBClient): Promise<Duplex> {
-  const { path } = streamServices.StreamsService.batchAppend;
   const members = membersOf(client);
   const open = members.GRPCStreamCreator(streamServices.StreamsClient, 'append', (stub) => {
     const given = members.callArguments({ requiresLeader }, { deadline: Infinity });
     // A group is no Buffer, but has all of it that grpc-js asks for.
     const serialize = (group: MessageGroup) => group as unknown as Buffer;
-    return stub.makeBidiStreamRequest(path, serialize, (bytes) => bytes, ...given);
+    return stub.makeBidiStreamRequest(appendPath, serialize, messagesIn, ...given);
   });
   return open();
 }
@@ -219,11 +223,12 @@ function openRead(
   const request = new ReadReq();
   request.setOptions(options);
   const members = membersOf(client);
-  const { path, requestSerialize } = streamServices.StreamsService.read;
+  const { requestSerialize } = streamServices.StreamsService.read;
+  const messages = (bytes: Buffer) => messagesIn(bytes).map(readMessage);
   const open = members.GRPCStreamCreator(streamServices.StreamsClient, 'read', (stub) => {
     // The reader watches over the time it takes (call-batches.ts).
     const given = members.callArguments({ requiresLeader }, { deadline: Infinity });
-    return stub.makeServerStreamRequest(path, requestSerialize, readMessage, request, ...given);
+    return stub.makeServerStreamRequest(readPath, requestSerialize, messages, request, ...given);
   });
   const readable = open();
   return {
