@@ -64,6 +64,8 @@ export interface CommandOutcome<State> extends Outcome<State, RawEvent> {
 
 /** The writer of one stream, as the senders of commands see it. */
 export interface Writer<State> {
+  /** Throws `OwnedElsewhere` when a command is better decided by another process. */
+  assertOwned(command: Pick<Command<State>, 'mayGoElsewhere'>): void;
   /** Resolves when the events of the command are durable, rejects when it failed. */
   run(command: Command<State>): Promise<CommandOutcome<State>>;
   /** The first outcome of a request that the stream has seen; null when it has not. */
@@ -96,6 +98,8 @@ export async function runPrepared<State>(
   decision: Prepared<Decision<State, RawEvent>>,
   command: Omit<Command<State>, 'decide'>,
 ): Promise<CommandOutcome<State>> {
+  // Before anything is done here for nothing: the owner knows repetitions as well.
+  writer.assertOwned(command);
   const { fingerprint } = command;
   const known = fingerprint && (await writer.replay(fingerprint));
   if (known) return known;

@@ -3,6 +3,7 @@ import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { AppendError } from '../log/types.ts';
+import { runPrepared } from './command.ts';
 import { OwnedElsewhere } from './ownership.ts';
 import { requestFingerprint } from './request-fingerprint.ts';
 import { command, fill, type JarDecision, jar, outcomeOf, rename, startOn } from './test-jar.ts';
@@ -139,6 +140,22 @@ test('a command that lost to others, and those behind it, go to the owner if the
     .catch((reason: Error) => reason);
   assert.instance(later, OwnedElsewhere);
   assert.is((await writer().current()).state.coins, 2);
+});
+
+test('a command that belongs elsewhere goes there before it is prepared, and a repetition as well', async () => {
+  const lost: string[] = [];
+  const ownership = elsewhereBy(lost, () => 'other');
+  const { store, writer } = startOn(new MemoryStore(), undefined, { ownership });
+  await writer().run(command(fill(1), 'key'));
+  lost.push('jar-env_1.1');
+  const { decide: _, ...about } = command(fill(1), 'key');
+  const nothing = { prepare: () => assert.unreachable() as never };
+  const readStream = store.readStream.bind(store);
+  store.readStream = () => assert.unreachable() as never;
+  const moved = runPrepared(writer(), nothing, { ...about, mayGoElsewhere: true });
+  assert.instance(await moved.catch((reason: Error) => reason), OwnedElsewhere);
+  store.readStream = readStream;
+  assert.is((await runPrepared(writer(), nothing, about)).replayed, true);
 });
 
 test('a command whose append may have been written is not decided elsewhere', async () => {

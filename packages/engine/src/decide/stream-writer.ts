@@ -101,11 +101,14 @@ export class StreamWriter<State> implements Writer<State> {
     return replay(this.#stream, fingerprint);
   }
 
+  assertOwned({ mayGoElsewhere }: Pick<Command<State>, 'mayGoElsewhere'>): void {
+    const elsewhere = mayGoElsewhere ? this.#ownedElsewhere() : null;
+    if (elsewhere) throw elsewhere;
+  }
+
   /** Queues a command; resolves when its events are durable, rejects when it failed. */
   run(command: Command<State>): Promise<CommandOutcome<State>> {
     if (this.#mailbox.length >= limits.mailbox) return Promise.reject(tooManyWaiting());
-    const elsewhere = command.mayGoElsewhere ? this.#ownedElsewhere() : null;
-    if (elsewhere) return Promise.reject(elsewhere);
     this.#stream.hold();
     const { patience = limits.patience } = this.#environment;
     return new Promise((resolve, reject) => {

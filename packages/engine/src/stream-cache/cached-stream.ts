@@ -6,9 +6,10 @@ import { eventAt } from '../log/event-at.ts';
 import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
 import { shared } from '../log/shared.ts';
-import type { EventStore, NewEvent, Position, StoredEvent } from '../log/types.ts';
+import type { EventStore, NewEvent, Position, StoredEvent, UnreadEvent } from '../log/types.ts';
 import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
+import type { LatestUnread } from './latest-unread.ts';
 import { type LatestOutcomes, Outcomes } from './outcomes.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { Snapshots } from './snapshot-folder.ts';
@@ -33,6 +34,7 @@ export interface StreamSource {
 export interface ProcessMemory {
   readonly heard: Pick<HeardLog, 'upTo' | 'stretch'>;
   readonly outcomes: LatestOutcomes;
+  readonly unread: LatestUnread;
 }
 
 /** An append of our own that is under way. */
@@ -48,6 +50,11 @@ const revisionMaximum = Number.MAX_SAFE_INTEGER - 1;
 
 /** About what a cached stream takes beside its state and its requests, in bytes. */
 const bytesOfStream = 4_096;
+
+/** Events of others that wait unread in a stream; with one more all are folded, which together costs less than one by one. */
+const unreadMaximum = 64;
+/** Characters of an event that may wait unread. */
+const unreadCharacters = 8_192;
 
 /** Characters of events after which a state is looked at again, beyond as many as it had bytes. */
 const charactersUnseen = 8_192;
@@ -72,6 +79,7 @@ export class CachedStream<State> {
   readonly catchUp: () => Promise<void>;
   readonly #source: StreamSource;
   readonly #log: Pick<HeardLog, 'upTo' | 'stretch'>;
+  readonly #latestUnread: LatestUnread;
   readonly #stations = new Stations<State>();
   #requests = new IdempotencyIndex();
   #now: StreamState<State>;
@@ -84,6 +92,9 @@ export class CachedStream<State> {
   #sent: Sent<State> | null = null;
   /** The whole stream as the log told it before anybody asked for it; null when that is not known, or folded. */
   #told: UnreadStream | null;
+  /** What the log has told since nobody was at work on the stream, in order. Nobody has needed it yet. */
+  #unread: UnreadEvent[] = [];
+  #unreadCharacters = 0;
   #isNew = true;
   #holds = 0;
   #keptAt = -1;
@@ -94,11 +105,12 @@ export class CachedStream<State> {
   constructor(
     source: StreamSource,
     place: StreamPlace,
-    { heard, outcomes }: ProcessMemory,
+    { heard, outcomes, unread }: ProcessMemory,
     told: UnreadStream | null,
   ) {
     this.#source = source;
     this.#log = heard;
+    this.#latestUnread = unread;
     this.outcomes = new Outcomes(outcomes);
     this.#told = told;
     this.place = place;
@@ -109,11 +121,13 @@ export class CachedStream<State> {
 
   /** The newest state that is known. */
   get now(): StreamState<State> {
+    this.fold();
     return this.#now;
   }
 
   /** The requests that the stream has seen up to the newest state. */
   get requests(): IdempotencyIndex {
+    this.fold();
     return this.#requests;
   }
 
@@ -122,7 +136,7 @@ export class CachedStream<State> {
    * has told of one that did not fit.
    */
   get isBehind(): boolean {
-    return this.#isBehind || this.#heard > this.#now.head.revision;
+    return this.#isBehind || this.#heard > this.now.head.revision;
   }
 
   /** True while nothing is known of it: it was not read, and the log has told of no event. */
@@ -168,27 +182,62 @@ export class CachedStream<State> {
   }
 
   /**
-   * Folds what the log has told of the stream, if that is the whole of it. Nothing is read, so it is as fresh as any stream
-   * that is told of others. An event that is not as it was written, or cannot be folded, is left to the read that comes
-   * then, and to whoever asked for it.
+   * Begins with what the log has told of the stream, if that is the whole of it. Nothing is read, so it is as fresh as any
+   * stream that is told of others.
    */
   begin(): void {
     const told = this.#told;
     this.#told = null;
     if (!told || !this.#isNew) return;
-    this.#isNew = false;
+    this.#begin(told.stretch);
+    for (const event of told.events) this.#wait(event);
+  }
+
+  /**
+   * Tells whether an event that the log brings has to be read for this stream at once. One of the append that is under way is
+   * taken as it is, and one of another process waits while nobody is at work here: it is read beside the decision that
+   * needs it, or with others.
+   */
+  wants(event: UnreadEvent): boolean {
+    if (event.revision <= this.#now.head.revision || this.takeOwn(event)) return false;
+    // Who is at work may wait to see an event of theirs among those that come.
+    if (this.isHeld || event.characters > unreadCharacters) return true;
+    this.#wait(event);
+    return false;
+  }
+
+  #wait(event: UnreadEvent): void {
+    this.#heard = Math.max(this.#heard, event.revision);
+    // One that was not read is read as a whole.
+    if (this.#isNew) return;
+    this.#unread.push(event);
+    this.#unreadCharacters += event.characters;
+    this.#latestUnread.add(this, event.characters);
+    if (this.#unread.length > unreadMaximum) this.fold();
+  }
+
+  /**
+   * Folds what the log has told and nobody has needed yet. An event that is not as it was written, or cannot be folded, is left
+   * to the read that comes then, and to whoever asks for the state.
+   */
+  fold(): void {
+    if (this.#unread.length === 0) return;
+    const told = this.#unread;
+    this.#latestUnread.done(this, this.#unreadCharacters);
+    this.#unread = [];
+    this.#unreadCharacters = 0;
     try {
-      for (const unread of told.events) {
+      for (const unread of told) {
+        if (unread.revision <= this.#now.head.revision) continue;
         const event = unread.read();
         // The contents of one with an annex have to be read besides.
         if (!event || isAnnexed(event) || chainFault(this.#now.head, event) !== null) return;
         this.#goOver(event, advance(this.place.aggregate, this.#now, event));
       }
+      this.#keep();
     } catch {
-      return;
+      // The stream is behind what was heard, so it is read.
     }
-    this.#isBehind = false;
-    this.#readIn = told.stretch;
   }
 
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
@@ -198,7 +247,7 @@ export class CachedStream<State> {
 
   /** An event of this stream that the log brought, to a follower that passes on all of them in order. */
   hear(event: StoredEvent): void {
-    const { revision } = this.#now.head;
+    const { revision } = this.now.head;
     if (event.revision <= revision) return;
     if (this.takeOwn(event)) return;
     this.#heard = Math.max(this.#heard, event.revision);
@@ -265,7 +314,7 @@ export class CachedStream<State> {
    */
   async follow(revision: number): Promise<void> {
     if (this.#followed.head.revision === revision) return;
-    if (this.#now.head.revision < revision) await this.#read(revision);
+    if (this.now.head.revision < revision) await this.#read(revision);
     this.#followed = this.#now.head.revision === revision ? this.#now : await this.at(revision);
   }
 
@@ -279,7 +328,7 @@ export class CachedStream<State> {
    * `StoreUnavailable` when the log cannot be read.
    */
   async followUpTo(position: Position): Promise<void> {
-    if (this.#now.position <= position) await this.#read();
+    if (this.now.position <= position) await this.#read();
     this.#followed =
       this.#now.position <= position
         ? this.#now
@@ -387,7 +436,7 @@ export class CachedStream<State> {
   /** Reads on to a revision, or to the end. */
   async #read(upTo = revisionMaximum): Promise<void> {
     if (this.#isNew) await this.#restore(upTo);
-    const from = this.#now.head.revision + 1;
+    const from = this.now.head.revision + 1;
     for await (const event of this.events(from, upTo)) {
       // An append of our own may have moved the stream while this read was under way.
       if (event.revision > this.#now.head.revision) this.#take(event);

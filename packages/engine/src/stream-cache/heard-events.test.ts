@@ -1,7 +1,9 @@
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
+import { requestFingerprint } from '../decide/request-fingerprint.ts';
 import { command, fill, type Jar, jar, startOn, unread } from '../decide/test-jar.ts';
+import type { StoredEvent } from '../log/types.ts';
 import { placeOf } from './stream-state.ts';
 
 const test = suite('streams that hear of others');
@@ -41,11 +43,113 @@ test('what another process appended is known without a read, and no append is lo
   tell();
   await run(there, 5, 'key');
   const before = reads();
-  assert.is(tell(), 1);
+  tell();
   assert.is((await run(here)).state.coins, 7);
   assert.equal([conflicts.length, reads() - before], [0, 0]);
   const again = await run(here, 5, 'key');
   assert.equal([again.replayed, again.state.coins], [true, 6]);
+});
+
+/** Tells the first process of events as they come, and counts those that it reads. */
+function counted({ here, store }: ReturnType<typeof world>) {
+  const read: number[] = [];
+  const told = (events: readonly StoredEvent[], characters = 10): boolean[] =>
+    events.map((event) =>
+      here.streams.cache.wants({
+        ...unread(event),
+        characters,
+        read: () => {
+          read.push(event.revision);
+          return event;
+        },
+      }),
+    );
+  return { read, told, last: () => store.log.slice(-1) };
+}
+
+test('what another process appends waits unread until somebody needs the state', async () => {
+  const all = world();
+  const { here, there, run, conflicts, reads, store } = all;
+  await run(here);
+  const { read, told } = counted(all);
+  await run(there, 5, 'key');
+  await run(there, 2);
+  assert.equal(told(store.log.slice(1)), [false, false]);
+  assert.equal(told(store.log.slice(1)), [false, false], 'nor is what comes twice');
+  assert.equal(read, []);
+  const before = reads();
+  const again = await here.writer().replay(requestFingerprint('POST /jars/1/fill', 'key', {}));
+  assert.equal([again?.replayed, again?.state.coins], [true, 6]);
+  assert.equal(read, [1, 2]);
+  assert.is((await run(here)).state.coins, 9);
+  assert.equal([conflicts.length, reads() - before, read.length], [0, 0, 2]);
+});
+
+test('while somebody is at work, events of others are read as they come, after those that wait', async () => {
+  const all = world();
+  const { here, there, run } = all;
+  await run(here);
+  const { read, told, last } = counted(all);
+  await run(there, 5);
+  told(last());
+  const stream = here.streams.cache.of<Jar>(place);
+  stream.hold();
+  await run(there, 2);
+  assert.equal(told(last()), [true]);
+  for (const event of last()) stream.hear(event);
+  stream.release();
+  assert.equal([stream.now.state.coins, stream.isBehind, read], [8, false, [1]]);
+});
+
+test('few events wait in one stream, and large ones not at all', async () => {
+  const all = world();
+  const { here, there, run } = all;
+  await run(here);
+  const { read, told, last } = counted(all);
+  for (let count = 1; count <= 64; count += 1) {
+    await run(there);
+    told(last());
+  }
+  assert.is(read.length, 0);
+  await run(there);
+  told(last());
+  assert.is(read.length, 65);
+  await run(there);
+  assert.equal(told(last(), 8_193), [true]);
+  assert.equal(told(last(), 8_192), [false]);
+});
+
+test('events that wait and do not fit, or cannot be read, are left to the log', async () => {
+  const all = world();
+  const { here, there, run, reads, conflicts, store } = all;
+  const { cache } = here.streams;
+  await run(here);
+  for (const spoil of [
+    (event: StoredEvent) => ({ ...unread(event), read: () => ({ ...event, data: { coins: 90 } }) }),
+    (event: StoredEvent) => ({
+      ...unread(event),
+      read: (): never => assert.unreachable() as never,
+    }),
+    (event: StoredEvent) => ({ ...unread(event), read: () => null }),
+  ]) {
+    await run(there, 2);
+    await run(there, 3);
+    const [first, second] = store.log.slice(-2);
+    assert.ok(first && second);
+    const before = reads();
+    assert.not(cache.wants(spoil(first)));
+    assert.not(cache.wants(unread(second)));
+    const { coins } = (await run(here)).state;
+    assert.is(coins, (await there.writer().current()).state.coins);
+    assert.is(reads() - before, 2, 'one read here, and one there');
+  }
+  // A gap.
+  await run(there);
+  await run(there);
+  for (const event of store.log.slice(-1)) cache.wants(unread(event));
+  assert.is(cache.of<Jar>(place).isBehind, true);
+  assert.is((await run(here)).state.coins, 22);
+  assert.is(conflicts.length, 0);
 });
 
 test('events of streams that are not kept, and those that this process appended, are not wanted', async () => {

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { StoredEvent, UnreadEvent } from '../log/types.ts';
 import { CachedStream, type ProcessMemory, type StreamSource } from './cached-stream.ts';
 import { HeardLog } from './heard-log.ts';
+import { LatestUnread } from './latest-unread.ts';
 import { LatestOutcomes } from './outcomes.ts';
 import type { StreamPlace } from './stream-state.ts';
 import { UnreadStreams } from './unread-streams.ts';
@@ -23,7 +24,11 @@ export class StreamCache {
   readonly source: StreamSource;
   /** The part of the log that `hear` has been told all of; whoever calls it keeps this. */
   readonly heard = new HeardLog();
-  readonly #memory: ProcessMemory = { heard: this.heard, outcomes: new LatestOutcomes() };
+  readonly #memory: ProcessMemory = {
+    heard: this.heard,
+    outcomes: new LatestOutcomes(),
+    unread: new LatestUnread(),
+  };
   readonly #unread = new UnreadStreams(this.heard);
   readonly #streams: LRUCache<string, CachedStream<unknown>>;
   readonly #held = new Map<string, CachedStream<unknown>>();
@@ -62,14 +67,12 @@ export class StreamCache {
   }
 
   /**
-   * Tells whether an event of the log is news to a stream that is kept here; one of an append of ours that is under way is
-   * taken as it is. Of other streams, those that have just begun are remembered as they are.
+   * Tells whether an event of the log has to be read at once for a stream that is kept here. Of other streams, those that
+   * have just begun are remembered as they are.
    */
   wants(event: UnreadEvent): boolean {
     const known = this.#known(event.stream);
-    if (known !== undefined) {
-      return event.revision > known.now.head.revision && !known.takeOwn(event);
-    }
+    if (known !== undefined) return known.wants(event);
     this.#unread.note(event);
     return false;
   }
