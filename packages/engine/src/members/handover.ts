@@ -48,6 +48,8 @@ export const handoverLimits = {
   /** Requests that wait for owners, and those of others that are carried out here, at most at once. */
   underWay: 2_000,
   carriedOut: 2_000,
+  /** Requests under way to owners from which on others are gathered for a few milliseconds. */
+  gatheredFrom: 8,
 } as const;
 
 interface Waiting<Answer> {
@@ -194,14 +196,19 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   }
 
   #outboxOf(owner: string): Outbox<Numbered<Request>> {
-    return boxOf(this.#requests, owner, (items) => {
+    const send = (items: readonly Numbered<Request>[]): void => {
       if (this.#post.send(owner, 'requests', items)) return;
       for (const [number] of items) this.#end(number, null, 'unsent');
-    });
+    };
+    const isBusy = (): boolean => this.#waiting.size > handoverLimits.gatheredFrom;
+    return boxOf(this.#requests, owner, () => new Outbox(send, isBusy));
   }
 
   #answerBoxOf(member: string): Outbox<Numbered<Answer | null>> {
-    return boxOf(this.#answers, member, (items) => void this.#post.send(member, 'answers', items));
+    const send = (items: readonly Numbered<Answer | null>[]): void => {
+      this.#post.send(member, 'answers', items);
+    };
+    return boxOf(this.#answers, member, () => new Outbox(send));
   }
 
   #giveUp(number: number, due: number): void {
@@ -238,13 +245,13 @@ const boxesMaximum = 1_000;
 function boxOf<Item>(
   boxes: Map<string, Outbox<Item>>,
   member: string,
-  send: (items: readonly Item[]) => void,
+  make: () => Outbox<Item>,
 ): Outbox<Item> {
   const known = boxes.get(member);
   if (known) return known;
   // One that still holds something sends it all the same.
   if (boxes.size >= boxesMaximum) boxes.clear();
-  const made = new Outbox(send);
+  const made = make();
   boxes.set(member, made);
   return made;
 }

@@ -92,7 +92,7 @@ export class CachedStream<State> {
   #sent: Sent<State> | null = null;
   /** The whole stream as the log told it before anybody asked for it; null when that is not known, or folded. */
   #told: UnreadStream | null;
-  /** What the log has told since nobody was at work on the stream, in order. Nobody has needed it yet. */
+  /** Events that the log has told of while nobody was at work on the stream, in order. Nobody has needed them yet. */
   #unread: UnreadEvent[] = [];
   #unreadCharacters = 0;
   #isNew = true;
