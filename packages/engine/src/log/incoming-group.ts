@@ -60,7 +60,7 @@ function groupMessages(decoder: Decoder): void {
   decoder.write = (data) => {
     const messages = decode(data);
     // One that is compressed is for grpc-js to read.
-    const isGroup = messages.length > 1 && messages.every(([flag]) => flag === 0);
+    const isGroup = messages.length > 1 && messages.every((message) => message[0] === 0);
     return isGroup ? [Buffer.concat([groupHeader, ...messages])] : messages;
   };
 }

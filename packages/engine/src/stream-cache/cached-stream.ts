@@ -223,9 +223,7 @@ export class CachedStream<State> {
   fold(): void {
     if (this.#unread.length === 0) return;
     const told = this.#unread;
-    this.#latestUnread.done(this, this.#unreadCharacters);
-    this.#unread = [];
-    this.#unreadCharacters = 0;
+    this.forget();
     try {
       for (const unread of told) {
         if (unread.revision <= this.#now.head.revision) continue;
@@ -240,6 +238,14 @@ export class CachedStream<State> {
     }
   }
 
+  /** Lets go what waits unread: it is read from the log, should anybody still ask. */
+  forget(): void {
+    if (this.#unread.length === 0) return;
+    this.#latestUnread.done(this, this.#unreadCharacters);
+    this.#unread = [];
+    this.#unreadCharacters = 0;
+  }
+
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */
   send(after: StreamState<State>, events: readonly NewEvent[]): void {
     this.#sent = { after, events, stretch: this.#log.stretch };
@@ -247,7 +253,9 @@ export class CachedStream<State> {
 
   /** An event of this stream that the log brought, to a follower that passes on all of them in order. */
   hear(event: StoredEvent): void {
-    const { revision } = this.now.head;
+    // What has come after it may wait already.
+    if (event.revision > this.#now.head.revision + 1) this.fold();
+    const { revision } = this.#now.head;
     if (event.revision <= revision) return;
     if (this.takeOwn(event)) return;
     this.#heard = Math.max(this.#heard, event.revision);

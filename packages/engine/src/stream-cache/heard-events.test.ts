@@ -101,6 +101,38 @@ test('while somebody is at work, events of others are read as they come, after t
   assert.equal([stream.now.state.coins, stream.isBehind, read], [8, false, [1]]);
 });
 
+test('what comes while an event that somebody waited for is read waits behind it', async () => {
+  const all = world();
+  const { here, there, run, reads } = all;
+  await run(here);
+  const { read, told, last } = counted(all);
+  const stream = here.streams.cache.of<Jar>(place);
+  stream.hold();
+  await run(there, 5);
+  const first = last();
+  assert.equal(told(first), [true]);
+  stream.release();
+  await run(there, 2);
+  assert.equal(told(last()), [false]);
+  for (const event of first) stream.hear(event);
+  const before = reads();
+  assert.is((await run(here)).state.coins, 9);
+  assert.equal([reads() - before, read], [0, [2]]);
+});
+
+test('a stream that is dropped lets go what waits in it', async () => {
+  const store = new MemoryStore();
+  const here = startOn(store, undefined, { idleStreams: 1 });
+  const there = startOn(store);
+  await here.writer().run(command(fill(1)));
+  const stream = here.streams.cache.of<Jar>(place);
+  await there.writer().run(command(fill(5)));
+  for (const event of store.log.slice(-1)) here.streams.cache.wants(unread(event));
+  await here.writer('2').run(command(fill(1)));
+  assert.equal([stream.now.state.coins, stream.isBehind], [1, true]);
+  assert.is((await here.writer().run(command(fill(1)))).state.coins, 7);
+});
+
 test('few events wait in one stream, and large ones not at all', async () => {
   const all = world();
   const { here, there, run } = all;

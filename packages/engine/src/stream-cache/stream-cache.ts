@@ -43,7 +43,9 @@ export class StreamCache {
       // A stream that is heavier than all may be together is still worth keeping while it is in use.
       sizeCalculation: (stream) => Math.min(stream.weigh(), idleBytesMaximum),
       dispose: (stream, name, reason) => {
-        if (reason === 'evict' && stream.isHeld) this.#held.set(name, stream);
+        if (reason !== 'evict') return;
+        if (stream.isHeld) this.#held.set(name, stream);
+        else stream.forget();
       },
     });
   }
@@ -55,7 +57,7 @@ export class StreamCache {
       if (this.#held.delete(place.name) || this.#isHeavier(known)) this.#add(known);
       return known as CachedStream<State>;
     }
-    for (const [name, stream] of this.#held) if (!stream.isHeld) this.#held.delete(name);
+    this.#dropReleased();
     const stream = new CachedStream<State>(
       this.source,
       place,
@@ -85,6 +87,15 @@ export class StreamCache {
   #known(name: string): CachedStream<unknown> | undefined {
     // Not a use of it: what only others write to goes when there is no room.
     return this.#streams.peek(name) ?? this.#held.get(name);
+  }
+
+  /** Drops the streams that there was no room for while somebody was at work on them. */
+  #dropReleased(): void {
+    for (const [name, stream] of this.#held) {
+      if (stream.isHeld) continue;
+      this.#held.delete(name);
+      stream.forget();
+    }
   }
 
   #isHeavier(stream: CachedStream<unknown>): boolean {
