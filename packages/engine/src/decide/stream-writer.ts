@@ -81,7 +81,6 @@ export class StreamWriter<State> implements Writer<State> {
     stream.onEvent = this.#take.bind(this);
     const now = () => environment.now(stream.place);
     stream.onFolded = (event, after) => rememberFolded(stream, event, after, now());
-    stream.begin();
   }
 
   /** The stream as the log has it now: reads what came after the last known event. */

@@ -90,11 +90,8 @@ export class CachedStream<State> {
   /** The last revision that the log is known to have; that of the newest state, or a later one. */
   #heard = -1;
   #sent: Sent<State> | null = null;
-  /** The whole stream as the log told it before anybody asked for it; null when that is not known, or folded. */
-  #told: UnreadStream | null;
   /** Events that the log has told of while nobody was at work on the stream, in order. Nobody has needed them yet. */
   #unread: UnreadEvent[] = [];
-  #unreadCharacters = 0;
   #isNew = true;
   #holds = 0;
   #keptAt = -1;
@@ -112,11 +109,14 @@ export class CachedStream<State> {
     this.#log = heard;
     this.#latestUnread = unread;
     this.outcomes = new Outcomes(outcomes);
-    this.#told = told;
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
     this.#followed = this.#now;
     this.catchUp = shared(() => this.#readTail());
+    if (!told) return;
+    // The whole of it is known, without a read, and as fresh as any stream that is told of others.
+    this.#begin(told.stretch);
+    for (const event of told.events) this.#wait(event);
   }
 
   /** The newest state that is known. */
@@ -182,18 +182,6 @@ export class CachedStream<State> {
   }
 
   /**
-   * Begins with what the log has told of the stream, if that is the whole of it. Nothing is read, so it is as fresh as any
-   * stream that is told of others.
-   */
-  begin(): void {
-    const told = this.#told;
-    this.#told = null;
-    if (!told || !this.#isNew) return;
-    this.#begin(told.stretch);
-    for (const event of told.events) this.#wait(event);
-  }
-
-  /**
    * Tells whether an event that the log brings has to be read for this stream at once. One of the append that is under way is
    * taken as it is, and one of another process waits while nobody is at work here: it is read beside the decision that
    * needs it, or with others.
@@ -211,7 +199,6 @@ export class CachedStream<State> {
     // One that was not read is read as a whole.
     if (this.#isNew) return;
     this.#unread.push(event);
-    this.#unreadCharacters += event.characters;
     this.#latestUnread.add(this, event.characters);
     if (this.#unread.length > unreadMaximum) this.fold();
   }
@@ -241,9 +228,8 @@ export class CachedStream<State> {
   /** Lets go what waits unread: it is read from the log, should anybody still ask. */
   forget(): void {
     if (this.#unread.length === 0) return;
-    this.#latestUnread.done(this, this.#unreadCharacters);
+    this.#latestUnread.done(this);
     this.#unread = [];
-    this.#unreadCharacters = 0;
   }
 
   /** Notes an append of our own that goes out now, so that its events are known when the log brings them. */

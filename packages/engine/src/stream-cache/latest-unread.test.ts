@@ -9,16 +9,11 @@ function world() {
   const latest = new LatestUnread(100);
   const folded: string[] = [];
   const stream = (name: string) => {
-    let waiting = 0;
     const fold = (): void => {
       folded.push(name);
-      latest.done(self, waiting);
-      waiting = 0;
+      latest.done(self);
     };
-    const wait = (characters: number): void => {
-      waiting += characters;
-      latest.add(self, characters);
-    };
+    const wait = (characters: number): void => latest.add(self, characters);
     const self = { fold, wait };
     return self;
   };

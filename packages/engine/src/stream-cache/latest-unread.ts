@@ -12,8 +12,8 @@ interface Waiting {
  * one in which events have waited for longest is folded.
  */
 export class LatestUnread {
-  /** In the order in which the first event came. */
-  readonly #streams = new Set<Waiting>();
+  /** The characters that wait in each, in the order in which the first event came. */
+  readonly #streams = new Map<Waiting, number>();
   readonly #maximum: number;
   #characters = 0;
 
@@ -23,18 +23,18 @@ export class LatestUnread {
 
   /** Notes that one more event waits in a stream. */
   add(stream: Waiting, characters: number): void {
-    this.#streams.add(stream);
+    this.#streams.set(stream, (this.#streams.get(stream) ?? 0) + characters);
     this.#characters += characters;
     while (this.#characters > this.#maximum) {
-      const [first] = this.#streams;
+      const [first] = this.#streams.keys();
       if (first === undefined) return;
       first.fold();
     }
   }
 
-  /** Notes that no event waits in a stream any more, and how many characters they had. */
-  done(stream: Waiting, characters: number): void {
+  /** Notes that no event waits in a stream any more. */
+  done(stream: Waiting): void {
+    this.#characters -= this.#streams.get(stream) ?? 0;
     this.#streams.delete(stream);
-    this.#characters -= characters;
   }
 }
