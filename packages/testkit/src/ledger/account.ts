@@ -5,7 +5,7 @@ import { Replay } from './checks/replay.ts';
 import { type Asked, type Face, type Outcome, outcomeOf } from './debit-rules.ts';
 import { effectOf, entryNumbers } from './effects.ts';
 import type { CustomerExchange, LedgerAnswer } from './exchange.ts';
-import type { Data, Group, HistoryEvent } from './history.ts';
+import { type Data, type Group, type HistoryEvent, isIdle } from './history.ts';
 import { isTooEarly } from './linearise.ts';
 import type { SharePart } from './shares.ts';
 import {
@@ -37,6 +37,8 @@ interface Share {
 /** A debit on its way. */
 interface Debit {
   readonly id: string;
+  /** The id of the event that asks for it, which its parts have as their cause. */
+  readonly requested: string;
   /** The time at which it was asked for. */
   readonly at: number;
   readonly exchange: CustomerExchange;
@@ -96,6 +98,8 @@ class Reading {
     this.#shares = story.wallets.map(() => new Map<number, SharePart>());
     for (const { group } of inLogOrder(story)) {
       const { correlation, events } = group;
+      // The service may find that it has nothing to do long after the request was answered.
+      if (events.every(isIdle)) continue;
       const [first, last] = [events[0]?.position ?? 0n, events.at(-1)?.position ?? 0n];
       const known = this.#places.get(correlation);
       this.#places.set(correlation, { first: known?.first ?? first, last });
@@ -107,7 +111,8 @@ class Reading {
       this.#takeOwn(group);
       return;
     }
-    if (this.#requests.has(group.correlation)) this.#takeShare(wallet, group);
+    if (this.#requests.has(group.correlation) && !this.#isAside(group))
+      this.#takeShare(wallet, group);
     const replay = this.#replays[wallet] as Replay;
     for (const event of group.events) replay.take(event);
     const from = group.events.at(-1)?.position ?? 0n;
@@ -120,6 +125,12 @@ class Reading {
     if (isAnswered) assert.is(this.#waiting.length, 0, 'a debit has no end');
     for (const exchange of exchanges) this.#explainAnswer(exchange);
     return { shares: this.#shares, isInterrupted: this.#isInterrupted };
+  }
+
+  /** True where the service found that it had nothing to do to a wallet because of what a debit led to, and not for the debit. */
+  #isAside({ correlation, events }: Group): boolean {
+    const requested = this.#debits.get(correlation)?.requested;
+    return events.every((event) => isIdle(event) && event.metadata.$causationId !== requested);
   }
 
   /** A wallet's part: it is asked once, in its turn, and gives or gets back once what it has set aside. */
@@ -207,6 +218,7 @@ class Reading {
     const { asked, plan, refilling } = right;
     const debit: Debit = {
       id: data.debit_id,
+      requested: event.id,
       at: Date.parse(event.metadata.occurred_at),
       exchange,
       asked,
