@@ -1,7 +1,7 @@
 import { type Command, wired } from './commands.ts';
 import { entryNumbers } from './effects.ts';
 import type { Exchange } from './exchange.ts';
-import { type History, newIdsIn } from './history.ts';
+import { type History, isIdle, newIdsIn } from './history.ts';
 import { type MemoryClient, memoryClient } from './memory-client.ts';
 import { allExchanges, type CustomerStory, debitRequests, inLogOrder } from './together.ts';
 
@@ -35,16 +35,22 @@ export async function replayedTogether(story: CustomerStory): Promise<readonly H
   const exchangeOf = new Map(
     allExchanges(story).map((exchange) => [exchange.requestId, exchange] as const),
   );
+  /** The events of each wallet that have come again, without those about nothing: who had nothing to do is not asked again. */
+  const done = story.wallets.map(() => 0);
   const learn = async (events: History, index: number) => {
+    const first = done[index] ?? 0;
+    const end = first + events.length;
+    done[index] = end;
     const there = newIdsIn(events);
     // Most events have no id that a later command names, and a history is long to read.
     if (there.hold === '' && there.orders.length === 0) return;
-    const [first, last] = [events[0]?.revision ?? 0, events.at(-1)?.revision ?? 0];
-    const here = (await client.history(ids[index] ?? '')).slice(first, last + 1);
-    rename(there, newIdsIn(here), names);
+    const here = (await client.history(ids[index] ?? '')).filter((event) => !isIdle(event));
+    rename(there, newIdsIn(here.slice(first, end)), names);
   };
   for (const { wallet: index, group } of inLogOrder(story)) {
-    const { correlation, at, events } = group;
+    const { correlation, at } = group;
+    const events = group.events.filter((event) => !isIdle(event));
+    if (events.length === 0) continue;
     await client.pass(at - client.now());
     const exchange = exchangeOf.get(correlation);
     if (index === null) {
