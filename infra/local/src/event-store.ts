@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { startEventStoreProcess } from '@counterfoil/embedded-eventstore';
+import { batchLauncher } from './batch-work.ts';
 import { SERVER_RECORD } from './data-folder.ts';
 import type { ProcessExit } from './guarded-process.ts';
 import type { LocalServer } from './local-server.ts';
@@ -36,6 +37,7 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   });
   const server = await startEventStoreProcess({
     directory: data,
+    launcher: batchLauncher,
     ...(options.port === undefined ? {} : { port: options.port }),
     onExit: (exit) => tellExit(exit),
   });

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
+import { becomeBatchWork } from './batch-work.ts';
 import { type StopSignal, writeProcessRecord } from './process-record.ts';
 
 /** The end of a process: one of the two is set. */
@@ -42,7 +43,7 @@ export interface GuardedProcess {
  * The process proper is started by this shell line, which waits for a word from the parent. The word
  * comes when the guard stands, so there is no moment at which the parent can die and leave an orphan.
  */
-const LAUNCHER = 'read -r word <&3 || exit 1; exec "$@" 3<&-';
+const LAUNCHER = `read -r word <&3 || exit 1; ${becomeBatchWork}; exec "$@" 3<&-`;
 
 /**
  * The guard reads a pipe that only the parent holds. A word means that it is no longer needed; the

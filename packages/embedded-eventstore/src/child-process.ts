@@ -8,6 +8,8 @@ export interface ProcessOptions {
   readonly directory: string;
   /** Port to listen on; 0, the default, takes a free one. */
   readonly port?: number;
+  /** A command that starts the one behind it in its own place; none unless given. */
+  readonly launcher?: readonly string[];
   /** Receives what the process writes to standard error once it runs; ours unless given. */
   readonly onErrorOutput?: (text: string) => void;
   /** Called once when the process has ended, asked for or not. */
@@ -35,18 +37,17 @@ interface ReadyLine {
 
 /** Starts the command `main.ts`; rejects with its last words when it does not become ready. */
 export async function startEventStoreProcess(options: ProcessOptions): Promise<EventStoreProcess> {
-  const child = spawn(
+  const [command = process.execPath, ...args] = [
+    ...(options.launcher ?? []),
     process.execPath,
-    [
-      fileURLToPath(new URL('./main.ts', import.meta.url)),
-      '--directory',
-      options.directory,
-      '--port',
-      String(options.port ?? 0),
-      '--exit-with-parent',
-    ],
-    { stdio: ['pipe', 'pipe', 'pipe'] },
-  );
+    fileURLToPath(new URL('./main.ts', import.meta.url)),
+    '--directory',
+    options.directory,
+    '--port',
+    String(options.port ?? 0),
+    '--exit-with-parent',
+  ];
+  const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   const exited = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       options.onExit?.({ code, signal });
