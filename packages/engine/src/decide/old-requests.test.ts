@@ -42,6 +42,10 @@ const processOn = (store: CountingStore, options: Partial<StreamsOptions> = {}) 
   };
 };
 
+/** A process that comes to a store when nobody repeats a request of it after a fault any more. */
+const processLater = (store: CountingStore, options: Partial<StreamsOptions> = {}) =>
+  processOn(store, { ...options, now: () => Date.now() + 61_000 });
+
 /** Of so many events, the states of some are kept. */
 const lately = 8 * 512;
 
@@ -86,7 +90,7 @@ test('an answer from after a snapshot is folded from there, an earlier one from 
   await snapshots.settled();
   const writing = processOn(store);
   await Promise.all(Array.from({ length: 500 }, (_, index) => writing.send(1_501 + index)));
-  const reader = processOn(store, { snapshots });
+  const reader = processLater(store, { snapshots });
   await reader.writer().current();
   assert.equal(await reader.repeat(1_600), { coins: 1_600, read: 100 });
   assert.equal(await reader.repeat(1_400), { coins: 1_400, read: 1_400 });
@@ -105,14 +109,14 @@ test('so are those of another process, as they are folded here', async () => {
 
 test('but not those of more than a minute ago, which nobody repeats after a fault', async () => {
   const { store } = await filled(20);
-  const reader = processOn(store, { now: () => Date.now() + 61_000 });
+  const reader = processLater(store);
   await reader.writer().current();
   assert.equal(await reader.repeat(20), { coins: 20, read: 20 });
 });
 
 test('what another process has answered lately is folded from nearby', async () => {
   const { store } = await filled(6_000);
-  const reader = processOn(store);
+  const reader = processLater(store);
   await reader.writer().current();
   for (const coin of [6_000, 5_700, 4_200, 2_600]) {
     const { coins, read } = await reader.repeat(coin);
@@ -123,7 +127,7 @@ test('what another process has answered lately is folded from nearby', async () 
 
 test('an answer from before one that was asked for is folded from nearby', async () => {
   const { store } = await filled(2_000 + lately);
-  const reader = processOn(store);
+  const reader = processLater(store);
   await reader.writer().current();
   assert.equal(await reader.repeat(1_700), { coins: 1_700, read: 1_700 });
   for (const coin of [1, 511, 512, 513, 1_023, 1_025, 1_600, 1_744]) {
@@ -135,7 +139,7 @@ test('an answer from before one that was asked for is folded from nearby', async
 
 test('as many states are kept on the way as there is room for, those that were asked for last', async () => {
   const { store } = await filled(40 * 512 + lately);
-  const reader = processOn(store);
+  const reader = processLater(store);
   await reader.writer().current();
   await reader.repeat(40 * 512 - 300);
   const [early, late] = [await reader.repeat(700), await reader.repeat(30 * 512 + 1)];
@@ -146,7 +150,7 @@ test('as many states are kept on the way as there is room for, those that were a
 
 test('what is repeated in order is folded on from the answer before', async () => {
   const { store } = await filled(1_000 + lately);
-  const reader = processOn(store);
+  const reader = processLater(store);
   await reader.writer().current();
   await reader.repeat(600);
   for (let coin = 601; coin <= 700; coin += 1) {

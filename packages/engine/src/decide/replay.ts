@@ -41,24 +41,32 @@ export async function replay<State>(
   }
 }
 
-/** The time for which clients repeat a request after a fault, as a rule; what is older is not worth the memory. */
-const repeatedMilliseconds = 60_000;
-
 /**
  * Remembers the outcome of a request that was carried out by another process, from its event as that is folded here. After
  * a fault, clients repeat at one process what another one did a moment ago, many at once; each would be folded again.
- * One with several events is left to `replay`, and so is an old one.
+ * One with several events is left to `replay`.
  */
-export function rememberFolded<State>(
+export function rememberTold<State>(
   { place, outcomes }: CachedStream<State>,
+  event: StoredEvent,
+  after: StreamState<State>,
+): void {
+  const { request } = event.metadata;
+  if (request?.events === 1) outcomes.remember(request, () => outcomeOf(place, [event], after));
+}
+
+/** The time for which clients repeat a request after a fault, as a rule; what is older is not worth the memory. */
+const repeatedMilliseconds = 60_000;
+
+/** The same for an event that had to be read, if it is not an old one. */
+export function rememberRead<State>(
+  stream: CachedStream<State>,
   event: StoredEvent,
   after: StreamState<State>,
   now: Instant,
 ): void {
-  const { request, occurred_at: occurredAt } = event.metadata;
-  if (request?.events !== 1 || outcomes.of(request.key)) return;
-  if (millisecondsOf(now) - millisecondsOf(occurredAt) > repeatedMilliseconds) return;
-  outcomes.remember(request, () => outcomeOf(place, [event], after));
+  const age = millisecondsOf(now) - millisecondsOf(event.metadata.occurred_at);
+  if (age <= repeatedMilliseconds) rememberTold(stream, event, after);
 }
 
 /** The outcome of a request that led to some events, from the stream right after the last of them. */

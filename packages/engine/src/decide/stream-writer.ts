@@ -23,7 +23,7 @@ import {
 import type { Command, CommandOutcome, QueuedCommand, Writer } from './command.ts';
 import { OwnedElsewhere, type Ownership } from './ownership.ts';
 import { appendFailure, notConfirmed, othersWereFaster, tooManyWaiting } from './problems.ts';
-import { rememberFolded, replay } from './replay.ts';
+import { rememberRead, rememberTold, replay } from './replay.ts';
 
 /** The parts that the writers of all streams share. */
 export interface WriterEnvironment {
@@ -79,8 +79,9 @@ export class StreamWriter<State> implements Writer<State> {
     this.#environment = environment;
     this.#stream = stream;
     stream.onEvent = this.#take.bind(this);
-    const now = () => environment.now(stream.place);
-    stream.onFolded = (event, after) => rememberFolded(stream, event, after, now());
+    stream.onTold = (event, after) => rememberTold(stream, event, after);
+    stream.onRead = (event, after) =>
+      rememberRead(stream, event, after, environment.now(stream.place));
   }
 
   /** The stream as the log has it now: reads what came after the last known event. */

@@ -73,8 +73,10 @@ export class CachedStream<State> {
   readonly outcomes: Outcomes<State>;
   /** Told each event that the log brought, right after it was folded: the writer's own among them. */
   onEvent: (event: Pick<StoredEvent, 'id'>) => void = () => undefined;
-  /** Told each event that was folded, with the stream right after it: none that was decided here as it is appended. */
-  onFolded: (event: StoredEvent, after: StreamState<State>) => void = () => undefined;
+  /** Told each event of another process that was folded, with the stream right after it: one that the log told of. */
+  onTold: (event: StoredEvent, after: StreamState<State>) => void = () => undefined;
+  /** The same of one that had to be read, which may be of long ago. */
+  onRead: (event: StoredEvent, after: StreamState<State>) => void = () => undefined;
   /** Reads what the log has after the last known event. Rejects with the problem that a caller gets. */
   readonly catchUp: () => Promise<void>;
   readonly #source: StreamSource;
@@ -108,7 +110,7 @@ export class CachedStream<State> {
     this.#source = source;
     this.#log = heard;
     this.#latestUnread = unread;
-    this.outcomes = new Outcomes(outcomes);
+    this.outcomes = new Outcomes(outcomes, place.name);
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
     this.#followed = this.#now;
@@ -177,8 +179,7 @@ export class CachedStream<State> {
       this.#charactersSince = 0;
     }
     const states = this.#stateBytes * (1 + this.#stations.size);
-    const requests = this.#requests.weigh() + this.outcomes.weigh();
-    return bytesOfStream + states + this.#charactersSince + requests;
+    return bytesOfStream + states + this.#charactersSince + this.#requests.weigh();
   }
 
   /**
@@ -218,6 +219,7 @@ export class CachedStream<State> {
         // The contents of one with an annex have to be read besides.
         if (!event || isAnnexed(event) || chainFault(this.#now.head, event) !== null) return;
         this.#goOver(event, advance(this.place.aggregate, this.#now, event));
+        this.onTold(event, this.#now);
       }
       this.#keep();
     } catch {
@@ -249,6 +251,7 @@ export class CachedStream<State> {
     if (this.#isNew || event.revision > revision + 1) return;
     if (chainFault(this.#now.head, event) !== null) return;
     this.#goOver(event, advance(this.place.aggregate, this.#now, event));
+    this.onTold(event, this.#now);
     this.#keep();
   }
 
@@ -400,6 +403,7 @@ export class CachedStream<State> {
 
   #take(event: StoredEvent): void {
     this.#goOver(event, advanceProven(this.place.aggregate, this.#now, event));
+    this.onRead(event, this.#now);
   }
 
   #goOver(event: StoredEvent, after: StreamState<State>): void {
@@ -408,7 +412,6 @@ export class CachedStream<State> {
     this.#charactersSince += ReadEvent.recordedOf(event)?.data.length ?? 0;
     this.#requests.note(event.metadata.request, event.revision);
     this.onEvent(event);
-    this.onFolded(event, after);
   }
 
   async #readTail(): Promise<void> {

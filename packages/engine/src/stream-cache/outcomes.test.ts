@@ -15,11 +15,11 @@ const outcome = (state: string) => (): CommandOutcome<string> => ({
   writtenBy: null,
 });
 
-/** Streams of one process that remembers so many outcomes. */
-const streamsWith = (maximum: number) => {
-  const latest = new LatestOutcomes(maximum);
-  const stream = () => new Outcomes<string>(latest);
-  return { first: stream(), second: stream() };
+/** Streams of one process that keeps so many outcomes at least. */
+const streamsWith = (kept: number) => {
+  const latest = new LatestOutcomes(kept);
+  const stream = (name: string) => new Outcomes<string>(latest, name);
+  return { first: stream('first'), second: stream('second') };
 };
 
 const remember = (outcomes: Outcomes<string>, key: string, state = key): void =>
@@ -29,42 +29,23 @@ const stateOf = (outcomes: Outcomes<string>, key: string): string | undefined =>
   outcomes.of(key)?.recall().state;
 
 test('are those of the last requests of all streams together', () => {
-  const { first, second } = streamsWith(3);
+  const { first, second } = streamsWith(2);
   remember(first, 'a');
   remember(second, 'a', 'another');
   remember(first, 'b');
-  assert.is(stateOf(first, 'a'), 'a');
-  remember(second, 'c');
-  assert.is(stateOf(first, 'a'), undefined);
-  assert.is(stateOf(second, 'a'), 'another');
-  remember(second, 'd');
-  assert.is(stateOf(second, 'a'), undefined);
-  assert.equal([stateOf(first, 'b'), stateOf(second, 'c'), stateOf(second, 'd')], ['b', 'c', 'd']);
-});
-
-test('are those of the last 256 requests of one stream', () => {
-  const { first } = streamsWith(1_000);
-  for (let number = 0; number < 300; number += 1) remember(first, `${number}`);
-  assert.is(stateOf(first, '43'), undefined);
-  assert.is(stateOf(first, '44'), '44');
-});
-
-test('stay when they were folded again in the meantime', () => {
-  const { first } = streamsWith(2);
-  remember(first, 'a', 'at first');
-  remember(first, 'a', 'again');
-  remember(first, 'b');
-  assert.is(stateOf(first, 'a'), 'again');
   remember(first, 'c');
-  assert.is(stateOf(first, 'a'), undefined);
+  assert.equal([stateOf(first, 'a'), stateOf(second, 'a')], ['a', 'another']);
+  remember(second, 'd');
+  assert.equal([stateOf(first, 'a'), stateOf(second, 'a')], [undefined, undefined]);
+  assert.equal([stateOf(first, 'b'), stateOf(first, 'c'), stateOf(second, 'd')], ['b', 'c', 'd']);
 });
 
-test('weigh nothing once they are forgotten', () => {
-  const { first, second } = streamsWith(1);
-  remember(first, 'a');
-  assert.ok(first.weigh() > 0);
-  remember(second, 'b');
-  assert.is(first.weigh(), 0);
+test('are what they were last, where they were folded again', () => {
+  const { first } = streamsWith(1);
+  remember(first, 'a', 'at first');
+  remember(first, 'b');
+  remember(first, 'a', 'again');
+  assert.is(stateOf(first, 'a'), 'again');
 });
 
 test.run();

@@ -1,20 +1,12 @@
 import type { CommandOutcome } from '../decide/command.ts';
 import type { RequestFingerprint } from '../log/types.ts';
 
-/** Outcomes kept in memory per stream; older ones are folded again from the log when asked for. */
-const outcomesOfStream = 256;
-
 /**
- * Outcomes that a process keeps of all its streams together: those of some seconds at full load, some 30 MB. Each was young
- * when it came and is old when it goes, so that more of them are above all more work for the garbage collector.
+ * Outcomes of all streams that a process keeps at least; at most they are twice as many: those of some seconds at full
+ * load, some 30 MB. Each was young when it came and is old when it goes, so that more of them are above all more work for
+ * the garbage collector.
  */
-const outcomesOfProcess = 8_192;
-
-/**
- * The approximate size of an outcome in memory, in bytes; states of one stream share most of their
- * parts.
- */
-const bytesPerOutcome = 2_048;
+const outcomesKept = 4_096;
 
 /** The outcome of a request that was carried out. */
 export interface Remembered<State> {
@@ -23,62 +15,56 @@ export interface Remembered<State> {
   readonly recall: () => CommandOutcome<State>;
 }
 
-interface Kept {
-  readonly key: string;
-  readonly remembered: object;
-  /** The outcomes of its stream. */
-  readonly among: Map<string, object>;
-}
+type Generation = Map<string, Remembered<unknown>>;
 
-/** The outcomes that all streams of a process keep, in the order in which they came; with each one too many the first goes. */
+/**
+ * The last outcomes of a process, by stream and key. They go a generation at a time: to let the oldest go one by one costs more than all
+ * else that is done with them, since it has long left the caches of the processor.
+ */
 export class LatestOutcomes {
-  readonly #kept: Kept[] = [];
-  readonly #maximum: number;
-  /** The place of the first one, and of the next. */
-  #at = 0;
+  readonly #kept: number;
+  #young: Generation = new Map();
+  #old: Generation = new Map();
 
-  constructor(maximum = outcomesOfProcess) {
-    this.#maximum = maximum;
+  constructor(kept = outcomesKept) {
+    this.#kept = kept;
   }
 
-  /** Keeps an outcome among those of its stream. */
-  keep(kept: Kept): void {
-    const oldest = this.#kept[this.#at];
-    this.#kept[this.#at] = kept;
-    this.#at = (this.#at + 1) % this.#maximum;
-    kept.among.set(kept.key, kept.remembered);
-    if (!oldest) return;
-    const { key, remembered, among } = oldest;
-    // It may have been folded again, and be newer than it was.
-    if (among.get(key) === remembered) among.delete(key);
+  /** An outcome of a stream; undefined when it is none of the last. */
+  of(stream: string, key: string): Remembered<unknown> | undefined {
+    const name = nameOf(stream, key);
+    return this.#young.get(name) ?? this.#old.get(name);
+  }
+
+  keep(stream: string, remembered: Remembered<unknown>): void {
+    if (this.#young.size >= this.#kept) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(nameOf(stream, remembered.fingerprint.key), remembered);
   }
 }
+
+/** One request may write to several streams. A key that is first tells two names apart sooner. */
+const nameOf = (stream: string, key: string): string => `${key} ${stream}`;
 
 /** The outcomes of the last requests of a stream, by key. */
 export class Outcomes<State> {
   readonly #latest: LatestOutcomes;
-  readonly #remembered = new Map<string, Remembered<State>>();
+  readonly #stream: string;
 
-  constructor(latest: LatestOutcomes) {
+  constructor(latest: LatestOutcomes, stream: string) {
     this.#latest = latest;
+    this.#stream = stream;
   }
 
   /** The outcome of a request, while it is one of the last. */
   of(key: string): Remembered<State> | undefined {
-    return this.#remembered.get(key);
+    return this.#latest.of(this.#stream, key) as Remembered<State> | undefined;
   }
 
   /** Keeps the outcome of a request of the stream: one just appended, or one folded again. */
   remember(fingerprint: RequestFingerprint, recall: () => CommandOutcome<State>): void {
-    const { key } = fingerprint;
-    this.#latest.keep({ key, remembered: { fingerprint, recall }, among: this.#remembered });
-    if (this.#remembered.size <= outcomesOfStream) return;
-    const [oldest] = this.#remembered.keys();
-    if (oldest !== undefined) this.#remembered.delete(oldest);
-  }
-
-  /** About the memory that they take, in bytes. */
-  weigh(): number {
-    return this.#remembered.size * bytesPerOutcome;
+    this.#latest.keep(this.#stream, { fingerprint, recall });
   }
 }
