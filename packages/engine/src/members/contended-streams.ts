@@ -1,12 +1,24 @@
 import { LRUCache } from 'lru-cache';
 
-/** The time for which a stream counts as contended after an append to it was lost. */
+/** The time for which a stream counts as contended after the last append to it was lost. */
 const contendedMilliseconds = 5_000;
+/**
+ * A loss that is the only one in such a time is a coincidence: requests all over thousands of records meet by chance now and
+ * then, and to hand over each record for that costs more than to decide once more. It is longer than a stream
+ * counts as contended, so that one that still is loses no second append when that time is over.
+ */
+const coincidenceMilliseconds = 10_000;
 const streamsMaximum = 10_000;
 
-/** The streams on which this process has lost an append lately. */
+interface Loss {
+  readonly at: number;
+  /** True when it was not the only one lately. */
+  readonly isAgain: boolean;
+}
+
+/** The streams on which this process has lost appends lately. */
 export class ContendedStreams {
-  readonly #until = new LRUCache<string, number>({ max: streamsMaximum });
+  readonly #lost = new LRUCache<string, Loss>({ max: streamsMaximum });
   readonly #clock: () => number;
 
   /** `clock` gives milliseconds that only ever rise. */
@@ -16,15 +28,15 @@ export class ContendedStreams {
 
   /** Another writer was faster. */
   lost(stream: string): void {
-    this.#until.set(stream, this.#clock() + contendedMilliseconds);
+    const at = this.#clock();
+    const before = this.#lost.get(stream);
+    const isAgain = before !== undefined && at - before.at < coincidenceMilliseconds;
+    this.#lost.set(stream, { at, isAgain });
   }
 
   has(stream: string): boolean {
-    if (this.#until.size === 0) return false;
-    const until = this.#until.get(stream);
-    if (until === undefined) return false;
-    if (until > this.#clock()) return true;
-    this.#until.delete(stream);
-    return false;
+    if (this.#lost.size === 0) return false;
+    const last = this.#lost.get(stream);
+    return last?.isAgain === true && this.#clock() - last.at < contendedMilliseconds;
   }
 }

@@ -66,14 +66,39 @@ test('a member that keeps silent is not asked for a while, and for longer each t
   assert.is(restOf(), 2_000);
 });
 
-test('a stream is contended for a while after an append to it was lost', () => {
-  let now = 0;
-  const contended = new ContendedStreams(() => now);
-  assert.not(contended.has('wallet-env_1.1'));
-  contended.lost('wallet-env_1.1');
-  assert.equal([contended.has('wallet-env_1.1'), contended.has('wallet-env_1.2')], [true, false]);
-  now = 5_000;
-  assert.not(contended.has('wallet-env_1.1'));
+/** The streams on which appends were lost, and the time of their clock. */
+function contendedStreams() {
+  const time = { now: 0 };
+  const streams = new ContendedStreams(() => time.now);
+  const stream = 'wallet-env_1.1';
+  return { time, streams, stream, lost: () => streams.lost(stream) };
+}
+
+test('a stream is contended for a while after a second append to it was lost', () => {
+  const { time, streams, stream, lost } = contendedStreams();
+  assert.not(streams.has(stream));
+  lost();
+  assert.not(streams.has(stream), 'one is a coincidence');
+  time.now = 4_000;
+  lost();
+  assert.equal([streams.has(stream), streams.has('wallet-env_1.2')], [true, false]);
+  time.now = 8_999;
+  assert.ok(streams.has(stream));
+  time.now = 9_000;
+  assert.not(streams.has(stream));
+});
+
+test('one that still is contended when that time is over is so again with the next append', () => {
+  const { time, streams, stream, lost } = contendedStreams();
+  lost();
+  lost();
+  time.now = 5_000;
+  assert.not(streams.has(stream));
+  lost();
+  assert.ok(streams.has(stream));
+  time.now = 15_000;
+  lost();
+  assert.not(streams.has(stream), 'after ten seconds it is a coincidence again');
 });
 
 test('what a request took before it was handed over comes off the time of its owner', () => {
