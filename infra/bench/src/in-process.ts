@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { OperatorError } from '@counterfoil/cli/settings';
+import { batchLauncher } from '@counterfoil/local';
 
 /**
  * Has an order carried out by a program in a process of its own, so that neither this process nor the service's delay
@@ -13,8 +14,11 @@ export function inProcess<Order extends object, Outcome>(
   order: Order,
   nodeArguments: readonly string[] = [],
 ): Promise<Outcome> {
+  // It stands for machines elsewhere, which wake up without interrupting a server here.
+  const [execPath = process.execPath, ...launcher] = [...batchLauncher, process.execPath];
   const child = fork(fileURLToPath(program), [], {
-    execArgv: [...nodeArguments],
+    execPath,
+    execArgv: [...launcher, ...nodeArguments],
     // Plain JSON would turn bytes into an object.
     serialization: 'advanced',
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

@@ -1,3 +1,4 @@
+export { batchLauncher } from './batch-work.ts';
 export {
   type DataFolder,
   DataFolderInUseError,
