@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,6 +46,17 @@ test('runs under the pid that was given out, with its arguments as they are', as
   const lines = linesOf(child.stdout ?? process.stdin);
   assert.is((await lines.next()).value, `${child.pid} a  b`);
   assert.equal(await child.exited, { code: 0, signal: null });
+});
+
+const hasChrt = spawnSync('chrt', ['--version']).status === 0;
+/** The policy of a process that is batch work, as Linux numbers it. */
+const batch = '3';
+
+(hasChrt ? test : test.skip)('is batch work, and what it starts is so too', async () => {
+  const policy = 'cut -d " " -f 41 "/proc/$1/stat"';
+  const child = spawnGuarded(shell(`set -- $$; ${policy}; set -- self; ${policy}`));
+  const lines = linesOf(child.stdout ?? process.stdin);
+  assert.equal([(await lines.next()).value, (await lines.next()).value], [batch, batch]);
 });
 
 test('stops by its signal and tells how it ended', async () => {
