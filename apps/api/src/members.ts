@@ -64,7 +64,7 @@ export function joinApi(options: MembersOptions): ApiMembers {
     },
     elsewhere: ({ authentication, recentWrites, now }) => ({
       ownerElsewhere: (stream) => ownership.ownerElsewhere(stream),
-      handOver: (owner, request, startedAt) => ownership.handOver(owner, request, startedAt),
+      handOver: (place, request, startedAt) => ownership.handOver(place, request, startedAt),
       written: async ({ keyId }, stream, position) => {
         recentWrites.noteElsewhere(keyId, position, now());
         await authentication.takenOver(parseStreamName(stream)?.category ?? '', position);

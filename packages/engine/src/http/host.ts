@@ -4,7 +4,7 @@ import type { Module } from '../define/module.ts';
 import type { RequestContext } from '../define/request-context.ts';
 import type { RouteKey } from '../define/route.ts';
 import type { Position } from '../log/types.ts';
-import type { Sized } from '../members/handover.ts';
+import type { OwnedPlace, Sized } from '../members/handover.ts';
 import type { HealthCheck } from '../operations/health.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';
@@ -60,7 +60,7 @@ export interface Elsewhere {
    * then carried out here.
    */
   handOver(
-    owner: string,
+    place: OwnedPlace,
     request: Sized<HandedRequest>,
     startedAt: number,
   ): Promise<HandedAnswer | null>;

@@ -1,18 +1,15 @@
 import { LRUCache } from 'lru-cache';
-import type { OwnedElsewhere } from '../decide/ownership.ts';
+import type { OwnedPlace } from '../members/handover.ts';
 import type { Call } from './carry-out.ts';
 import { carriedFrom, type HandedAnswer, type HandedRequest, sized } from './handed-request.ts';
 import type { Elsewhere } from './host.ts';
 
-/** A contended stream and the process that it belongs to. */
-type Place = Pick<OwnedElsewhere, 'stream' | 'owner'>;
-
 /** The way of requests to other processes, with the streams that they turned out to be about. */
 export interface Passage {
   /** The place of a request like one before, if that stream belongs elsewhere; null when it may be decided here. */
-  placeOf(call: Call): Place | null;
+  placeOf(call: Call): OwnedPlace | null;
   /** Hands a request over. Null when no answer came in time. */
-  handOver(place: Place, call: Call, baggage: Baggage): Promise<HandedAnswer | null>;
+  handOver(place: OwnedPlace, call: Call, baggage: Baggage): Promise<HandedAnswer | null>;
 }
 
 /** The things that a request takes along. */
@@ -44,7 +41,8 @@ export function createPassage(elsewhere: Elsewhere): Passage {
       const owner = elsewhere.ownerElsewhere(stream);
       return owner === null ? null : { stream, owner };
     },
-    handOver: async ({ stream, owner }, call, { text, key, startedAt }) => {
+    handOver: async (place, call, { text, key, startedAt }) => {
+      const { stream } = place;
       const name = nameOf(call);
       if (name !== null) streams.set(name, stream);
       const { tenantId, environmentId, keyId } = call.caller;
@@ -59,7 +57,7 @@ export function createPassage(elsewhere: Elsewhere): Passage {
         caller: { tenantId, environmentId, keyId },
         madeKey: { key, remembersRefusals: false },
       };
-      const answer = await elsewhere.handOver(owner, sized(handed, text), startedAt);
+      const answer = await elsewhere.handOver(place, sized(handed, text), startedAt);
       const position = answer?.position ?? null;
       if (position !== null) await elsewhere.written(call.caller, stream, BigInt(position));
       return answer;

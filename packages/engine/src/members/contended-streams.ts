@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** The time for which a stream counts as contended after the last append to it was lost. */
+/** The time for which a stream counts as contended after the last append to it was lost, or its owner has said so. */
 const contendedMilliseconds = 5_000;
 /**
  * A loss that is the only one in such a time is a coincidence: requests all over thousands of records meet by chance now and
@@ -32,6 +32,11 @@ export class ContendedStreams {
     const before = this.#lost.get(stream);
     const isAgain = before !== undefined && at - before.at < coincidenceMilliseconds;
     this.#lost.set(stream, { at, isAgain });
+  }
+
+  /** The owner says that others write to it, too: nothing has changed. */
+  confirm(stream: string): void {
+    this.#lost.set(stream, { at: this.#clock(), isAgain: true });
   }
 
   has(stream: string): boolean {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { Ownership } from '../decide/ownership.ts';
 import type { Nats } from '../nats/nats-connection.ts';
 import type { Metrics } from '../operations/metrics.ts';
+import { Askers } from './askers.ts';
 import { ContendedStreams } from './contended-streams.ts';
 import { LiveMembers, type Member } from './live-members.ts';
 import { type MemberPost, openMemberPost, type PostKind } from './member-post.ts';
@@ -25,13 +26,19 @@ export interface HandoverOptions<Request, Answer> {
   readonly metrics: Metrics;
 }
 
+/** A stream, and the member that it belongs to. */
+export interface OwnedPlace {
+  readonly stream: string;
+  readonly owner: string;
+}
+
 /** The share of a member in the common work. */
 export interface Handover<Request, Answer> extends Ownership {
   /**
-   * Hands a request that came at an instant of `performance.now()` to its owner. Null when no answer came in time:
-   * it is then decided here.
+   * Hands a request that came at an instant of `performance.now()` to the owner of its stream. Null when no answer came
+   * in time: it is then decided here.
    */
-  handOver(owner: string, request: Sized<Request>, startedAt: number): Promise<Answer | null>;
+  handOver(place: OwnedPlace, request: Sized<Request>, startedAt: number): Promise<Answer | null>;
   /** The members that are there, this one first. */
   members(): readonly Member[];
   /** Throws, with a sentence for operators, while this member cannot hear the others. */
@@ -53,12 +60,14 @@ export const handoverLimits = {
 } as const;
 
 interface Waiting<Answer> {
-  readonly owner: string;
+  readonly place: OwnedPlace;
   readonly resolve: (answer: Answer | null) => void;
   readonly timer: NodeJS.Timeout;
 }
 
-type Numbered<Value> = readonly [number: number, value: Value];
+type NumberedRequest<Request> = readonly [number: number, request: Request, stream: string];
+/** `isShared`: others than who asked write to the stream as well. */
+type NumberedAnswer<Answer> = readonly [number: number, answer: Answer | null, isShared: boolean];
 type WithoutOwner = 'silent' | 'gone' | 'refused' | 'unsent';
 
 /** Joins the members of the api, and leaves them when it is closed. */
@@ -77,9 +86,10 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   readonly #options: HandoverOptions<Request, Answer>;
   readonly #live = new LiveMembers(newMember());
   readonly #contended = new ContendedStreams();
+  readonly #askers = new Askers();
   readonly #post: MemberPost;
-  readonly #requests = new Map<string, Outbox<Numbered<Request>>>();
-  readonly #answers = new Map<string, Outbox<Numbered<Answer | null>>>();
+  readonly #requests = new Map<string, Outbox<NumberedRequest<Request>>>();
+  readonly #answers = new Map<string, Outbox<NumberedAnswer<Answer>>>();
   readonly #waiting = new Map<number, Waiting<Answer>>();
   readonly #announcing: NodeJS.Timeout;
   readonly #count: ReturnType<typeof counters>;
@@ -107,9 +117,12 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   }
 
   ownerElsewhere(stream: string): string | null {
-    if (!this.#contended.has(stream) || !this.#post.isOpen()) return null;
-    const owner = this.#live.ownerOf(stream);
-    return owner === this.#live.self.id ? null : owner;
+    const self = this.#live.self.id;
+    const isAsked = this.#contended.has(stream) && this.#post.isOpen();
+    const owner = isAsked ? this.#live.ownerOf(stream) : self;
+    if (owner !== self) return owner;
+    this.#askers.noteBeside(stream, self);
+    return null;
   }
 
   lost(stream: string): void {
@@ -121,7 +134,7 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   }
 
   handOver(
-    owner: string,
+    place: OwnedPlace,
     { value, bytes }: Sized<Request>,
     startedAt: number,
   ): Promise<Answer | null> {
@@ -136,8 +149,8 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
       const wait = timeToAnswer(performance.now() - startedAt);
       const due = performance.now() + wait;
       const timer = setTimeout(() => this.#giveUp(number, due), wait);
-      this.#waiting.set(number, { owner, resolve, timer });
-      this.#outboxOf(owner).add([number, value], bytes);
+      this.#waiting.set(number, { place, resolve, timer });
+      this.#outboxOf(place.owner).add([number, value, place.stream], bytes);
     });
   }
 
@@ -172,16 +185,23 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
 
   #take(from: Member, kind: PostKind, content: unknown): void {
     if (kind === 'requests') {
-      for (const request of content as Numbered<Request>[]) void this.#carryOut(from, request);
+      for (const request of content as NumberedRequest<Request>[])
+        void this.#carryOut(from, request);
       return;
     }
     this.#live.answered(from.id);
-    for (const [number, answer] of content as Numbered<Answer | null>[]) {
+    for (const [number, answer, isShared] of content as NumberedAnswer<Answer>[]) {
+      const stream = this.#waiting.get(number)?.place.stream;
+      if (isShared && stream !== undefined) this.#contended.confirm(stream);
       this.#end(number, answer, 'refused');
     }
   }
 
-  async #carryOut(from: Member, [number, request]: Numbered<Request>): Promise<void> {
+  async #carryOut(
+    from: Member,
+    [number, request, stream]: NumberedRequest<Request>,
+  ): Promise<void> {
+    const isShared = this.#askers.note(stream, from.id);
     let answer: Sized<Answer> | null = null;
     if (this.#carriedOut < handoverLimits.carriedOut && !this.#isLeaving) {
       this.#count.takenOver.inc();
@@ -191,12 +211,12 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     }
     const box = this.#answerBoxOf(from.id);
     if (answer && answer.bytes <= messageLimits.bytes)
-      box.add([number, answer.value], answer.bytes);
-    else box.add([number, null], 0);
+      box.add([number, answer.value, isShared], answer.bytes);
+    else box.add([number, null, isShared], 0);
   }
 
-  #outboxOf(owner: string): Outbox<Numbered<Request>> {
-    const send = (items: readonly Numbered<Request>[]): void => {
+  #outboxOf(owner: string): Outbox<NumberedRequest<Request>> {
+    const send = (items: readonly NumberedRequest<Request>[]): void => {
       if (this.#post.send(owner, 'requests', items)) return;
       for (const [number] of items) this.#end(number, null, 'unsent');
     };
@@ -204,15 +224,15 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     return boxOf(this.#requests, owner, () => new Outbox(send, isBusy));
   }
 
-  #answerBoxOf(member: string): Outbox<Numbered<Answer | null>> {
-    const send = (items: readonly Numbered<Answer | null>[]): void => {
+  #answerBoxOf(member: string): Outbox<NumberedAnswer<Answer>> {
+    const send = (items: readonly NumberedAnswer<Answer>[]): void => {
       this.#post.send(member, 'answers', items);
     };
     return boxOf(this.#answers, member, () => new Outbox(send));
   }
 
   #giveUp(number: number, due: number): void {
-    const owner = this.#waiting.get(number)?.owner;
+    const owner = this.#waiting.get(number)?.place.owner;
     // After a standstill of this process the answer may be there, and only not be read yet.
     const isOnTime = performance.now() - due < handoverLimits.standstillMilliseconds;
     if (owner !== undefined && isOnTime) this.#live.keptSilent(owner);
@@ -224,8 +244,8 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     this.#live.left(member);
     this.#requests.delete(member);
     this.#answers.delete(member);
-    for (const [number, { owner }] of this.#waiting) {
-      if (owner === member) this.#end(number, null, 'gone');
+    for (const [number, { place }] of this.#waiting) {
+      if (place.owner === member) this.#end(number, null, 'gone');
     }
   }
 

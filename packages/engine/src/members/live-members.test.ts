@@ -101,6 +101,19 @@ test('one that still is contended when that time is over is so again with the ne
   assert.not(streams.has(stream), 'after ten seconds it is a coincidence again');
 });
 
+test('a stream stays contended as long as its owner says so', () => {
+  const { time, streams, stream, lost } = contendedStreams();
+  lost();
+  lost();
+  for (const now of [4_000, 8_000, 12_000]) {
+    time.now = now;
+    assert.ok(streams.has(stream));
+    streams.confirm(stream);
+  }
+  time.now = 17_000;
+  assert.not(streams.has(stream));
+});
+
 test('what a request took before it was handed over comes off the time of its owner', () => {
   assert.equal([0, 100, 700].map(timeToAnswer), [1_000, 900, 300]);
   assert.equal([760, 1_200, 60_000].map(timeToAnswer), [250, 250, 250]);

@@ -2,17 +2,15 @@ import { serialize } from 'node:v8';
 import { BrokenInvariant } from '@counterfoil/kernel';
 import { readFailure } from '../decide/problems.ts';
 import { isAnnexed } from '../log/annex.ts';
-import { eventAt } from '../log/event-at.ts';
 import { ChainedEvent, chainFault } from '../log/hash-chain.ts';
 import { ReadEvent } from '../log/incoming-event.ts';
 import { shared } from '../log/shared.ts';
-import type { EventStore, NewEvent, Position, StoredEvent, UnreadEvent } from '../log/types.ts';
+import type { NewEvent, Position, StoredEvent, UnreadEvent } from '../log/types.ts';
 import type { HeardLog } from './heard-log.ts';
 import { IdempotencyIndex } from './idempotency-index.ts';
+import { KeptSnapshots, type StreamSource } from './kept-snapshots.ts';
 import type { LatestUnread } from './latest-unread.ts';
 import { type LatestOutcomes, Outcomes } from './outcomes.ts';
-import type { Snapshot } from './snapshot.ts';
-import type { Snapshots } from './snapshot-folder.ts';
 import { Stations, type StreamEnd, stationEvery } from './stations.ts';
 import {
   advance,
@@ -22,13 +20,6 @@ import {
   type StreamState,
 } from './stream-state.ts';
 import type { UnreadStream } from './unread-streams.ts';
-
-/** The parts by which streams are read and kept. */
-export interface StreamSource {
-  readonly store: Pick<EventStore, 'readStream'>;
-  /** The store for snapshots of long streams; without it they are folded from their first event. */
-  readonly snapshots?: Snapshots;
-}
 
 /** The memory of a process that all its streams share. */
 export interface ProcessMemory {
@@ -82,6 +73,7 @@ export class CachedStream<State> {
   readonly #source: StreamSource;
   readonly #log: Pick<HeardLog, 'upTo' | 'stretch'>;
   readonly #latestUnread: LatestUnread;
+  readonly #snapshots: KeptSnapshots<State>;
   readonly #stations = new Stations<State>();
   #requests = new IdempotencyIndex();
   #now: StreamState<State>;
@@ -96,7 +88,6 @@ export class CachedStream<State> {
   #unread: UnreadEvent[] = [];
   #isNew = true;
   #holds = 0;
-  #keptAt = -1;
   #stateBytes = 0;
   /** Characters of the events since the state was looked at: about what they have added to it at most. */
   #charactersSince = 0;
@@ -110,6 +101,7 @@ export class CachedStream<State> {
     this.#source = source;
     this.#log = heard;
     this.#latestUnread = unread;
+    this.#snapshots = new KeptSnapshots(source, place.name);
     this.outcomes = new Outcomes(outcomes, place.name);
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
@@ -158,6 +150,16 @@ export class CachedStream<State> {
   /** True while somebody is at work on it, so that a second copy must not come about. */
   get isHeld(): boolean {
     return this.#holds > 0;
+  }
+
+  /** Notes that somebody asks for the stream. */
+  use(): void {
+    this.#snapshots.noteUse();
+  }
+
+  /** True when it is as well read again, should anybody ask for it once more: see kept-snapshots.ts. */
+  get isDispensable(): boolean {
+    return this.#snapshots.isDispensable && !this.isHeld;
   }
 
   /** Keeps the stream in the cache until the same number of calls of `release`. */
@@ -395,7 +397,7 @@ export class CachedStream<State> {
     belongs: (end: StreamEnd) => boolean,
     upTo: number,
   ): Promise<StreamState<State>> {
-    const stream = (await this.#snapshot(upTo))?.stream;
+    const stream = (await this.#snapshots.last(upTo))?.stream;
     if (!stream || stream.head.revision <= passed.head.revision) return passed;
     const { head, position } = stream;
     return belongs({ revision: head.revision, position }) ? stream : passed;
@@ -444,38 +446,19 @@ export class CachedStream<State> {
 
   /** Begins with a snapshot. Only before the first read: nobody is told the events that it stands for. */
   async #restore(upTo: number): Promise<void> {
-    const found = await this.#snapshot(upTo);
+    const found = await this.#snapshots.last(upTo);
     if (!found || this.#now.head.revision >= 0) return;
     this.#now = found.stream;
     this.#stations.leave(found.stream);
     this.#charactersSince = Number.POSITIVE_INFINITY;
     this.#requests = new IdempotencyIndex(found.words);
-    this.#keptAt = found.stream.head.revision;
+    this.#snapshots.noteRestored(found.stream.head.revision);
   }
 
   #keep(): void {
-    const { snapshots } = this.#source;
-    const { revision } = this.#now.head;
-    if (!snapshots?.isDue(revision, this.#keptAt)) return;
-    const snapshot = () => ({ stream: this.#now, words: this.#requests.words });
-    if (snapshots.save(this.place.name, snapshot)) this.#keptAt = revision;
-  }
-
-  /**
-   * The last snapshot, if it does not go beyond a revision and the log has the very event that it ends
-   * with: the hash of that one stands for all events before it. One that does not fit the log goes.
-   */
-  async #snapshot(upTo: number): Promise<Snapshot<State> | null> {
-    const { snapshots } = this.#source;
-    const { name } = this.place;
-    const found = upTo < 0 ? null : await snapshots?.load<State>(name);
-    if (!found || found.stream.head.revision > upTo) return null;
-    const { revision, hash } = found.stream.head;
-    const last = await eventAt(this.#source.store, name, revision);
-    if (last?.metadata.hash === hash) {
-      return { ...found, stream: { ...found.stream, position: last.position } };
-    }
-    await snapshots?.remove(name);
-    return null;
+    this.#snapshots.keep(this.#now.head.revision, () => ({
+      stream: this.#now,
+      words: this.#requests.words,
+    }));
   }
 }

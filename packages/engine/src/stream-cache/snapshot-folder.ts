@@ -23,10 +23,10 @@ export interface Snapshots {
   /** The last snapshot of a stream, or null. Never rejects. */
   load<State>(streamName: string): Promise<Snapshot<State> | null>;
   /**
-   * Keeps a snapshot in the background, as `take` gives it shortly after. False when too many are being
-   * written: ask again later. Throws nothing.
+   * Keeps a snapshot in the background, as `take` gives it shortly after. When another process has kept one lately, that
+   * does, and `onOther` is told its revision. False when too many are being written: ask again later. Throws nothing.
    */
-  save(streamName: string, take: () => Snapshot): boolean;
+  save(streamName: string, take: () => Snapshot, onOther: (revision: number) => void): boolean;
   /** Removes a snapshot that does not fit the log. Never rejects. */
   remove(streamName: string): Promise<void>;
   /** Resolves when nothing is being written. */
@@ -89,12 +89,19 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
       return null;
     }
   };
-  const write = async (streamName: string, take: () => Snapshot): Promise<void> => {
+  const write = async (
+    streamName: string,
+    take: () => Snapshot,
+    onOther: (revision: number) => void,
+  ): Promise<void> => {
     const path = pathOf(streamName);
     const known = revisionIn(await beginningOf(path), { streamName, code });
     const snapshot = take();
     // Another process that has the stream in memory writes it down as often.
-    if (!isDue(snapshot.stream.head.revision, known)) return;
+    if (!isDue(snapshot.stream.head.revision, known)) {
+      onOther(known);
+      return;
+    }
     const parts = await snapshotFile({ streamName, code }, snapshot);
     if (!parts) return;
     await replace(path, parts);
@@ -104,9 +111,9 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
     isDue,
     load,
     remove,
-    save(streamName, take) {
+    save(streamName, take, onOther) {
       if (underWay.size >= writesMaximum || underWay.has(streamName)) return false;
-      const written = write(streamName, take)
+      const written = write(streamName, take, onOther)
         .catch((error) => onError(error, streamName))
         .finally(() => underWay.delete(streamName));
       underWay.set(streamName, written);

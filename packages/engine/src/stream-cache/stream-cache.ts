@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import type { StoredEvent, UnreadEvent } from '../log/types.ts';
-import { CachedStream, type ProcessMemory, type StreamSource } from './cached-stream.ts';
+import { CachedStream, type ProcessMemory } from './cached-stream.ts';
 import { HeardLog } from './heard-log.ts';
+import type { StreamSource } from './kept-snapshots.ts';
 import { LatestUnread } from './latest-unread.ts';
 import { LatestOutcomes } from './outcomes.ts';
 import type { StreamPlace } from './stream-state.ts';
@@ -53,6 +54,7 @@ export class StreamCache {
   /** The stream at a place, whose events may not have been read yet. */
   of<State>(place: StreamPlace): CachedStream<State> {
     const known = this.#streams.get(place.name) ?? this.#held.get(place.name);
+    known?.use();
     if (known) {
       if (this.#held.delete(place.name) || this.#isHeavier(known)) this.#add(known);
       return known as CachedStream<State>;
@@ -74,7 +76,8 @@ export class StreamCache {
    */
   wants(event: UnreadEvent): boolean {
     const known = this.#known(event.stream);
-    if (known !== undefined) return known.wants(event);
+    if (known?.isDispensable) this.#letGo(known);
+    else if (known !== undefined) return known.wants(event);
     this.#unread.note(event);
     return false;
   }
@@ -87,6 +90,13 @@ export class StreamCache {
   #known(name: string): CachedStream<unknown> | undefined {
     // Not a use of it: what only others write to goes when there is no room.
     return this.#streams.peek(name) ?? this.#held.get(name);
+  }
+
+  #letGo(stream: CachedStream<unknown>): void {
+    const { name } = stream.place;
+    this.#streams.delete(name);
+    this.#held.delete(name);
+    stream.forget();
   }
 
   /** Drops the streams that there was no room for while somebody was at work on them. */
