@@ -24,6 +24,8 @@ export interface HandoverOptions<Request, Answer> {
   /** Carries a request of another member out; null when that cannot be done here. It must not reject. */
   readonly carryOut: (request: Request) => Promise<Sized<Answer> | null>;
   readonly metrics: Metrics;
+  /** Milliseconds that only ever rise, by which streams stay contended. Those of the process unless given. */
+  readonly clock?: () => number;
 }
 
 /** A stream, and the member that it belongs to. */
@@ -85,8 +87,8 @@ const newMember = (): Member => ({
 class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   readonly #options: HandoverOptions<Request, Answer>;
   readonly #live = new LiveMembers(newMember());
-  readonly #contended = new ContendedStreams();
-  readonly #askers = new Askers();
+  readonly #contended: ContendedStreams;
+  readonly #askers: Askers;
   readonly #post: MemberPost;
   readonly #requests = new Map<string, Outbox<NumberedRequest<Request>>>();
   readonly #answers = new Map<string, Outbox<NumberedAnswer<Answer>>>();
@@ -99,6 +101,8 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
 
   constructor(options: HandoverOptions<Request, Answer>) {
     this.#options = options;
+    this.#contended = new ContendedStreams(options.clock);
+    this.#askers = new Askers(options.clock);
     this.#count = counters(options.metrics, () => this.members().length);
     const { nats, secret } = options;
     this.#post = openMemberPost({

@@ -1,0 +1,103 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startNats } from '@counterfoil/local';
+import { suite } from 'uvu';
+import * as assert from 'uvu/assert';
+import { connectNats } from '../nats/nats-connection.ts';
+import { createMetrics } from '../operations/metrics.ts';
+import { silentLog as log, until } from '../projection/test-world.ts';
+import { joinMembers } from './handover.ts';
+
+const test = suite('members that hand over');
+
+const secret = new Uint8Array(32).fill(7);
+
+/** Three members on a broker, with a clock that the test sets and a stream that the last of them owns. */
+async function world() {
+  const directory = await mkdtemp(join(tmpdir(), 'counterfoil-handover-'));
+  const broker = await startNats({ directory });
+  const time = { now: 1_000_000 };
+  const joinAs = async (name: string) => {
+    const nats = await connectNats({ url: broker.url, name, log, firstWait: 100 });
+    const member = joinMembers<string, string>({
+      nats,
+      secret,
+      metrics: createMetrics({ processMetrics: false }),
+      clock: () => time.now,
+      carryOut: async (request) => ({ value: `${request} at ${name}`, bytes: 10 }),
+    });
+    const close = () => member.close().then(() => nats.close());
+    return { member, close };
+  };
+  const joined = [await joinAs('a'), await joinAs('b'), await joinAs('owner')] as const;
+  const [a, b, owner] = joined.map(({ member }) => member) as [Member, Member, Member];
+  await until('all three know one another', () =>
+    joined.every(({ member }) => member.members().length === 3),
+  );
+  const stream = ownedBy(owner.members()[0]?.id ?? '', a);
+  return {
+    time,
+    stream,
+    a,
+    b,
+    owner,
+    close: async () => {
+      for (const { close } of joined) await close();
+      await broker.stop();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+type Member = ReturnType<typeof joinMembers<string, string>>;
+
+/** Another writer was faster twice. */
+function lose(member: Member, stream: string): void {
+  member.lost(stream);
+  member.lost(stream);
+}
+
+/** A stream that a member hands to another one, once it is contended. */
+function ownedBy(id: string, by: Member): string {
+  for (let number = 0; ; number += 1) {
+    const stream = `wallet-env_1.${number}`;
+    lose(by, stream);
+    if (by.ownerElsewhere(stream) === id) return stream;
+  }
+}
+
+/** Hands a request over, as it would be when it came to a member. */
+async function ask(member: Member, stream: string): Promise<string | null> {
+  const owner = member.ownerElsewhere(stream);
+  if (owner === null) return null;
+  return member.handOver({ stream, owner }, { value: 'filled', bytes: 10 }, performance.now());
+}
+
+test('a stream goes to its owner as long as others write to it, and no longer', async () => {
+  const { time, stream, a, b, owner, close } = await world();
+  try {
+    lose(b, stream);
+    for (let round = 0; round < 4; round += 1) {
+      const asked = [await ask(a, stream), await ask(b, stream)];
+      assert.equal(asked, ['filled at owner', 'filled at owner'], `round ${round}`);
+      time.now += 4_000;
+    }
+    // One of them and the owner itself are two as well.
+    for (let round = 0; round < 3; round += 1) {
+      assert.is(owner.ownerElsewhere(stream), null);
+      assert.is(await ask(a, stream), 'filled at owner');
+      time.now += 4_000;
+    }
+    assert.is(await ask(b, stream), null, 'it has heard nothing for longer than five seconds');
+    assert.is(await ask(a, stream), 'filled at owner');
+    time.now += 4_999;
+    assert.is(await ask(a, stream), 'filled at owner', 'alone by now');
+    time.now += 1;
+    assert.is(await ask(a, stream), null);
+  } finally {
+    await close();
+  }
+});
+
+test.run();
