@@ -118,18 +118,20 @@ const isAt = (words: Uint32Array, at: number, key: Key): boolean =>
 /** 128 bits in base64url. */
 const digestShape = /^[\w-]{22}$/;
 
+/** The bytes of the last key that was looked at: to make some for each of them costs as much again. */
+const keyBytes = Buffer.alloc(16);
+
 /**
  * The 128 bits of a key. Keys are hashes already (request-fingerprint.ts); a text that is none is
  * hashed here.
  */
 function wordsOf(key: string): Key {
-  const bytes = digestShape.test(key)
-    ? Buffer.from(key, 'base64url')
-    : hash('sha256', key, 'buffer');
+  if (digestShape.test(key)) keyBytes.write(key, 'base64url');
+  else hash('sha256', key, 'buffer').copy(keyBytes);
   return [
-    bytes.readUInt32BE(0),
-    bytes.readUInt32BE(4),
-    bytes.readUInt32BE(8),
-    bytes.readUInt32BE(12),
+    keyBytes.readUInt32BE(0),
+    keyBytes.readUInt32BE(4),
+    keyBytes.readUInt32BE(8),
+    keyBytes.readUInt32BE(12),
   ];
 }
