@@ -20,15 +20,19 @@ async function world() {
   const time = { now: 1_000_000 };
   const joinAs = async (name: string) => {
     const nats = await connectNats({ url: broker.url, name, log, firstWait: 100 });
+    const metrics = createMetrics({ processMetrics: false });
     const member = joinMembers<string, string>({
       nats,
       secret,
-      metrics: createMetrics({ processMetrics: false }),
+      metrics,
       clock: () => time.now,
-      carryOut: async (request) => ({ value: `${request} at ${name}`, bytes: 10 }),
+      carryOut: async (request) => {
+        if (request === 'dropped') await nats.close();
+        return { value: `${request} at ${name}`, bytes: 10 };
+      },
     });
     const close = () => member.close().then(() => nats.close());
-    return { member, close };
+    return { member, metrics, close };
   };
   const joined = [await joinAs('a'), await joinAs('b'), await joinAs('owner')] as const;
   const [a, b, owner] = joined.map(({ member }) => member) as [Member, Member, Member];
@@ -42,6 +46,7 @@ async function world() {
     a,
     b,
     owner,
+    metricsOfA: () => joined[0].metrics.registry.metrics(),
     close: async () => {
       for (const { close } of joined) await close();
       await broker.stop();
@@ -68,10 +73,10 @@ function ownedBy(id: string, by: Member): string {
 }
 
 /** Hands a request over, as it would be when it came to a member. */
-async function ask(member: Member, stream: string): Promise<string | null> {
+async function ask(member: Member, stream: string, value = 'filled'): Promise<string | null> {
   const owner = member.ownerElsewhere(stream);
   if (owner === null) return null;
-  return member.handOver({ stream, owner }, { value: 'filled', bytes: 10 }, performance.now());
+  return member.handOver({ stream, owner }, { value, bytes: 10 }, performance.now());
 }
 
 test('a stream goes to its owner as long as others write to it, and no longer', async () => {
@@ -95,6 +100,19 @@ test('a stream goes to its owner as long as others write to it, and no longer', 
     assert.is(await ask(a, stream), 'filled at owner', 'alone by now');
     time.now += 1;
     assert.is(await ask(a, stream), null);
+  } finally {
+    await close();
+  }
+});
+
+test('the loss of an owner is noticed while all wait for it', async () => {
+  const { stream, a, metricsOfA, close } = await world();
+  try {
+    assert.is(await ask(a, stream, 'dropped'), null);
+    const lines = (await metricsOfA()).split('\n');
+    const counts = lines.filter((line) => line.startsWith('counterfoil_decisions_without_owner'));
+    assert.equal(counts, ['counterfoil_decisions_without_owner_total{reason="gone"} 1']);
+    assert.is(a.members().length, 2);
   } finally {
     await close();
   }

@@ -52,6 +52,8 @@ export interface Handover<Request, Answer> extends Ownership {
 
 export const handoverLimits = {
   announcedEveryMilliseconds: 1_000,
+  /** For a sign of life of the owners that requests wait for. */
+  knockedEveryMilliseconds: 250,
   /** A process that comes to a timer so much later has stood still itself. */
   standstillMilliseconds: 250,
   /** Requests that wait for owners, and those of others that are carried out here, at most at once. */
@@ -94,6 +96,7 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   readonly #answers = new Map<string, Outbox<NumberedAnswer<Answer>>>();
   readonly #waiting = new Map<number, Waiting<Answer>>();
   readonly #announcing: NodeJS.Timeout;
+  readonly #knocking: NodeJS.Timeout;
   readonly #count: ReturnType<typeof counters>;
   #numbersGiven = 0;
   #carriedOut = 0;
@@ -118,6 +121,7 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
       () => this.#announce(),
       handoverLimits.announcedEveryMilliseconds,
     );
+    this.#knocking = setInterval(() => this.#knock(), handoverLimits.knockedEveryMilliseconds);
   }
 
   ownerElsewhere(stream: string): string | null {
@@ -172,6 +176,7 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
 
   async close(): Promise<void> {
     this.leave();
+    clearInterval(this.#knocking);
     for (const number of this.#waiting.keys()) this.#end(number, null, 'unsent');
     await this.#post.close();
   }
@@ -179,6 +184,12 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   #announce(): void {
     if (this.#isLeaving) return;
     this.#post.announce({ isLeaving: false });
+  }
+
+  /** Sends nothing to the owners that requests wait for. When one was killed meanwhile, the broker says that nobody listens. */
+  #knock(): void {
+    const owners = new Set([...this.#waiting.values()].map(({ place }) => place.owner));
+    for (const owner of owners) this.#post.send(owner, 'requests', []);
   }
 
   #hear(from: Member, content: unknown): void {
