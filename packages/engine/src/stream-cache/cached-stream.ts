@@ -101,7 +101,10 @@ export class CachedStream<State> {
     this.#source = source;
     this.#log = heard;
     this.#latestUnread = unread;
-    this.#snapshots = new KeptSnapshots(source, place.name);
+    this.#snapshots = new KeptSnapshots(source, place.name, () => ({
+      stream: this.#now,
+      words: this.#requests.words,
+    }));
     this.outcomes = new Outcomes(outcomes, place.name);
     this.place = place;
     this.#now = emptyStream(place.aggregate.initial);
@@ -456,9 +459,6 @@ export class CachedStream<State> {
   }
 
   #keep(): void {
-    this.#snapshots.keep(this.#now.head.revision, () => ({
-      stream: this.#now,
-      words: this.#requests.words,
-    }));
+    this.#snapshots.keep(this.#now.head.revision);
   }
 }

@@ -22,13 +22,16 @@ const patienceEvents = 500;
 export class KeptSnapshots<State> {
   readonly #source: StreamSource;
   readonly #name: string;
+  readonly #take: () => Snapshot<State>;
   #keptAt = -1;
   #dueSinceUse = 0;
   #isDispensable = false;
 
-  constructor(source: StreamSource, name: string) {
+  /** `take` gives the snapshot of the stream as it is now. */
+  constructor(source: StreamSource, name: string, take: () => Snapshot<State>) {
     this.#source = source;
     this.#name = name;
+    this.#take = take;
   }
 
   /** Somebody asks for the stream. */
@@ -47,13 +50,13 @@ export class KeptSnapshots<State> {
     this.#keptAt = revision;
   }
 
-  /** Keeps a snapshot if one is due at a revision, as `take` gives it shortly after. */
-  keep(revision: number, take: () => Snapshot<State>): void {
+  /** Keeps a snapshot if one is due at a revision, as the stream is shortly after. */
+  keep(revision: number): void {
     const { snapshots } = this.#source;
     const patience = this.#dueSinceUse === 0 ? 0 : patienceEvents;
     if (!snapshots?.isDue(revision - patience, this.#keptAt)) return;
     const taken = (): Snapshot<State> => {
-      const snapshot = take();
+      const snapshot = this.#take();
       this.#keptAt = snapshot.stream.head.revision;
       return snapshot;
     };

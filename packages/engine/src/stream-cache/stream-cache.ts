@@ -54,8 +54,8 @@ export class StreamCache {
   /** The stream at a place, whose events may not have been read yet. */
   of<State>(place: StreamPlace): CachedStream<State> {
     const known = this.#streams.get(place.name) ?? this.#held.get(place.name);
-    known?.use();
     if (known) {
+      known.use();
       if (this.#held.delete(place.name) || this.#isHeavier(known)) this.#add(known);
       return known as CachedStream<State>;
     }
