@@ -30,6 +30,7 @@ export const machine = (): string =>
 export const describeConditions = ({ machine, flush, options }: Conditions): readonly string[] => [
   machine,
   `flush of 4 KiB: p50 ${shown(flush.p50)} ms, p99 ${shown(flush.p99)} ms`,
-  `${options.clients.join(', ')} clients, ${options.seconds} s each, ${options.wallets} wallets, ` +
-    `seed ${options.seed}`,
+  `${options.clients.join(', ')} clients, ${options.seconds} s each` +
+    (options.warmUpSeconds === null ? '' : ` after ${options.warmUpSeconds} s`) +
+    `, ${options.wallets} wallets, seed ${options.seed}`,
 ];

@@ -58,6 +58,11 @@ const program = new Command('bench')
   .option('--scenario <ids>', 'only these, such as S1,S3', names)
   .option('--clients <numbers>', 'clients at once; several with commas between', wholeNumbers)
   .option('--seconds <number>', 'measured seconds of each load', wholeNumber)
+  .option(
+    '--warm-up-seconds <number>',
+    'load in front of them, in place of a fifth: each process compiles its code by itself',
+    wholeNumber,
+  )
   .option('--wallets <number>', 'wallets that requests are spread over', wholeNumber)
   .option(
     '--rate <number>',

@@ -22,7 +22,7 @@ export interface Measurement {
   readonly beside?: (load: Promise<unknown>) => Promise<readonly Figure[]>;
 }
 
-/** Share of the measured seconds that is added in front of them. */
+/** Share of the measured seconds that is added in front of them unless the options say how many. */
 const warmUpShare = 0.2;
 let loads = 0;
 
@@ -49,7 +49,7 @@ export async function measure(world: World, measurement: Measurement): Promise<R
     apiKey: demoKeyOf(demo),
     keys,
     seed: options.seed,
-    warmUpSeconds: options.seconds * warmUpShare,
+    warmUpSeconds: options.warmUpSeconds ?? options.seconds * warmUpShare,
     seconds: options.seconds,
     parts,
   });

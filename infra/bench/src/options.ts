@@ -6,8 +6,10 @@ export interface BenchOptions {
   readonly scenarios: readonly string[] | null;
   /** Numbers of clients; the scenarios with a load run once with each. */
   readonly clients: readonly number[];
-  /** Measured seconds of each load; a part of that is added in front to warm up. */
+  /** Measured seconds of each load. */
   readonly seconds: number;
+  /** Seconds of load in front of them; null: a fifth of them. */
+  readonly warmUpSeconds: number | null;
   /** Wallets of the scenarios that spread their requests. */
   readonly wallets: number;
   /** Requests per second of an open loop in S1 to S6, and in LAG; null: closed loops, and half of S1's rate in LAG. */
@@ -33,6 +35,7 @@ export const shortRun: BenchOptions = {
   scenarios: null,
   clients: [64],
   seconds: 5,
+  warmUpSeconds: null,
   wallets: 1_000,
   rate: null,
   kills: 2,
