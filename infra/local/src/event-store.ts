@@ -4,7 +4,6 @@ import { startEventStoreProcess } from '@counterfoil/embedded-eventstore';
 import { batchLauncher } from './batch-work.ts';
 import { SERVER_RECORD } from './data-folder.ts';
 import type { ProcessExit } from './guarded-process.ts';
-import { onLargePages } from './large-pages.ts';
 import type { LocalServer } from './local-server.ts';
 import { settlePredecessor, writeProcessRecord } from './process-record.ts';
 
@@ -39,7 +38,6 @@ export async function startEventStore(options: EventStoreOptions): Promise<Local
   const server = await startEventStoreProcess({
     directory: data,
     launcher: batchLauncher,
-    nodeOptions: [onLargePages],
     ...(options.port === undefined ? {} : { port: options.port }),
     onExit: (exit) => tellExit(exit),
   });

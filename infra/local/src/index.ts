@@ -8,7 +8,6 @@ export {
 export { type EventStoreOptions, startEventStore } from './event-store.ts';
 export type { ProcessExit } from './guarded-process.ts';
 export type { Kept, RestartPolicy, Running } from './keep-running.ts';
-export { onLargePages } from './large-pages.ts';
 export { type LocalServer, ServerStartError } from './local-server.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export {

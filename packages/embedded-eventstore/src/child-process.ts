@@ -10,8 +10,6 @@ export interface ProcessOptions {
   readonly port?: number;
   /** A command that starts the one behind it in its own place; none unless given. */
   readonly launcher?: readonly string[];
-  /** Options of Node.js for the process; none unless given. */
-  readonly nodeOptions?: readonly string[];
   /** Receives what the process writes to standard error once it runs; ours unless given. */
   readonly onErrorOutput?: (text: string) => void;
   /** Called once when the process has ended, asked for or not. */
@@ -42,7 +40,6 @@ export async function startEventStoreProcess(options: ProcessOptions): Promise<E
   const [command = process.execPath, ...args] = [
     ...(options.launcher ?? []),
     process.execPath,
-    ...(options.nodeOptions ?? []),
     fileURLToPath(new URL('./main.ts', import.meta.url)),
     '--directory',
     options.directory,

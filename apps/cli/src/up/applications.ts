@@ -3,7 +3,6 @@ import {
   type DataFolder,
   type Kept,
   type LogFile,
-  onLargePages,
   type ReadyProcess,
   superviseProcess,
 } from '@counterfoil/local';
@@ -41,11 +40,7 @@ const nodeOptions = (kind: ApplicationName): readonly string[] => {
   // It has little to do most of the time, and its memory is to stay small when it has.
   if (kind === 'exporter') return ['--max-old-space-size=160', '--max-semi-space-size=8'];
   const megabytes = semiSpaceMegabytes[kind];
-  const options = [
-    onLargePages,
-    `--max-semi-space-size=${megabytes}`,
-    `--min-semi-space-size=${megabytes}`,
-  ];
+  const options = [`--max-semi-space-size=${megabytes}`, `--min-semi-space-size=${megabytes}`];
   return kind === 'api' ? [...options, '--no-parallel-scavenge'] : options;
 };
 

@@ -4,7 +4,7 @@ import type { Result } from '../report.ts';
 import type { Scenario, World } from '../scenario.ts';
 
 /** The requests of a scenario of writes, and their wallets. */
-interface WriteLoad {
+export interface WriteLoad {
   readonly wallets: readonly string[];
   readonly movement: Movement;
   readonly choice?: Choice;
@@ -52,11 +52,22 @@ const writing = (
 
 const plentyOfCredits = '1000000000';
 
-/** The case that every service is good at. What it reaches is what the others are held against. */
-export const spread = writing('S1', 'debits spread over all wallets', async (world) => ({
+/** Debits spread over all wallets. */
+export const spreadLoad = async (world: World): Promise<WriteLoad> => ({
   wallets: await world.wallets(),
   movement: { kind: 'debit' },
-}));
+});
+
+/** Debits of one wallet, which is made for them under this name. */
+export const hotDebitsLoad =
+  (name: string) =>
+  async (world: World): Promise<WriteLoad> => ({
+    wallets: [await world.newWallet(name, plentyOfCredits)],
+    movement: { kind: 'debit' },
+  });
+
+/** The case that every service is good at. What it reaches is what the others are held against. */
+export const spread = writing('S1', 'debits spread over all wallets', spreadLoad);
 
 /** Few wallets have most of the traffic, as with real customers. */
 export const zipf = writing(
@@ -70,10 +81,7 @@ export const zipf = writing(
 );
 
 /** All clients want the same wallet, the case in which locks and optimistic retries collapse. */
-export const hotDebits = writing('S3', 'debits of one hot wallet', async (world) => ({
-  wallets: [await world.newWallet('hot-debits', plentyOfCredits)],
-  movement: { kind: 'debit' },
-}));
+export const hotDebits = writing('S3', 'debits of one hot wallet', hotDebitsLoad('hot-debits'));
 
 /** Each load is a lot of its own that stays open, so the state of the wallet grows with each. */
 export const hotCredits = writing(

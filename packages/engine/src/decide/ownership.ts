@@ -9,11 +9,17 @@ export interface Ownership {
   lost(stream: string): void;
 }
 
+/** A stream, and the process that it belongs to. */
+export interface OwnedPlace {
+  readonly stream: string;
+  readonly owner: string;
+}
+
 /**
  * Thrown by a command that is better decided elsewhere, before anything of its request was written. It
  * passes through the handler, which is run again wherever the request is then decided.
  */
-export class OwnedElsewhere extends Error {
+export class OwnedElsewhere extends Error implements OwnedPlace {
   override readonly name = 'OwnedElsewhere';
   readonly stream: string;
   readonly owner: string;

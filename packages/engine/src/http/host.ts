@@ -1,10 +1,11 @@
 import type { Instant } from '@counterfoil/kernel';
+import type { OwnedPlace } from '../decide/ownership.ts';
 import type { Principal } from '../define/context.ts';
 import type { Module } from '../define/module.ts';
 import type { RequestContext } from '../define/request-context.ts';
 import type { RouteKey } from '../define/route.ts';
 import type { Position } from '../log/types.ts';
-import type { OwnedPlace, Sized } from '../members/handover.ts';
+import type { Sized } from '../members/handover.ts';
 import type { HealthCheck } from '../operations/health.ts';
 import type { Log } from '../operations/log.ts';
 import type { Metrics } from '../operations/metrics.ts';

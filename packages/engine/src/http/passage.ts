@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { OwnedPlace } from '../members/handover.ts';
+import type { OwnedPlace } from '../decide/ownership.ts';
 import type { Call } from './carry-out.ts';
 import { carriedFrom, type HandedAnswer, type HandedRequest, sized } from './handed-request.ts';
 import type { Elsewhere } from './host.ts';

@@ -18,6 +18,12 @@ async function world() {
   const directory = await mkdtemp(join(tmpdir(), 'counterfoil-handover-'));
   const broker = await startNats({ directory });
   const time = { now: 1_000_000 };
+  const closing: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const end of closing) await end();
+    await broker.stop();
+    await rm(directory, { recursive: true });
+  };
   const joinAs = async (name: string) => {
     const nats = await connectNats({ url: broker.url, name, log, firstWait: 100 });
     const metrics = createMetrics({ processMetrics: false });
@@ -31,28 +37,22 @@ async function world() {
         return { value: `${request} at ${name}`, bytes: 10 };
       },
     });
-    const close = () => member.close().then(() => nats.close());
-    return { member, metrics, close };
+    closing.push(() => member.close().then(() => nats.close()));
+    return { member, metrics };
   };
-  const joined = [await joinAs('a'), await joinAs('b'), await joinAs('owner')] as const;
-  const [a, b, owner] = joined.map(({ member }) => member) as [Member, Member, Member];
-  await until('all three know one another', () =>
-    joined.every(({ member }) => member.members().length === 3),
-  );
-  const stream = ownedBy(owner.members()[0]?.id ?? '', a);
-  return {
-    time,
-    stream,
-    a,
-    b,
-    owner,
-    metricsOfA: () => joined[0].metrics.registry.metrics(),
-    close: async () => {
-      for (const { close } of joined) await close();
-      await broker.stop();
-      await rm(directory, { recursive: true });
-    },
-  };
+  try {
+    const joined = [await joinAs('a'), await joinAs('b'), await joinAs('owner')] as const;
+    const [a, b, owner] = joined.map(({ member }) => member) as [Member, Member, Member];
+    await until('all three know one another', () =>
+      joined.every(({ member }) => member.members().length === 3),
+    );
+    const stream = ownedBy(owner.members()[0]?.id ?? '', a);
+    const metricsOfA = () => joined[0].metrics.registry.metrics();
+    return { time, stream, a, b, owner, metricsOfA, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
 type Member = ReturnType<typeof joinMembers<string, string>>;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Ownership } from '../decide/ownership.ts';
+import type { OwnedPlace, Ownership } from '../decide/ownership.ts';
 import type { Nats } from '../nats/nats-connection.ts';
 import type { Metrics } from '../operations/metrics.ts';
 import { Askers } from './askers.ts';
@@ -26,12 +26,6 @@ export interface HandoverOptions<Request, Answer> {
   readonly metrics: Metrics;
   /** Milliseconds that only ever rise, by which streams stay contended. Those of the process unless given. */
   readonly clock?: () => number;
-}
-
-/** A stream, and the member that it belongs to. */
-export interface OwnedPlace {
-  readonly stream: string;
-  readonly owner: string;
 }
 
 /** The share of a member in the common work. */
@@ -126,8 +120,8 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
 
   ownerElsewhere(stream: string): string | null {
     const self = this.#live.self.id;
-    const isAsked = this.#contended.has(stream) && this.#post.isOpen();
-    const owner = isAsked ? this.#live.ownerOf(stream) : self;
+    const hasOwner = this.#contended.has(stream) && this.#post.isOpen();
+    const owner = hasOwner ? this.#live.ownerOf(stream) : self;
     if (owner !== self) return owner;
     this.#askers.noteBeside(stream, self);
     return null;

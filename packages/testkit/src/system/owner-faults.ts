@@ -27,6 +27,8 @@ export interface OwnerFaultsResult {
   readonly withoutOwner: number;
   /** The longest that a process which had no fault meanwhile took to answer, in milliseconds. */
   readonly slowestOfHealthy: number;
+  /** The latest fault when that request was sent, and how long before it. */
+  readonly slowestAfter: string;
 }
 
 /** Requests that are handed to a process that is cut off fail within a second: longer shows nothing else. */
@@ -94,7 +96,8 @@ class Run {
   readonly #options: OwnerFaults;
   #isOver = false;
   #begun = 0;
-  #slowest = 0;
+  #latestFault = { name: 'no fault', at: 0 };
+  #slowest = { milliseconds: 0, after: '' };
 
   constructor(
     processes: readonly ApiProcess[],
@@ -133,6 +136,7 @@ class Run {
       // One that is still starting is not there to have a fault.
       await restarts.get(target);
       target.changes += 1;
+      this.#latestFault = { name: `fault ${number + 1}, ${kind}`, at: performance.now() };
       const { process } = target;
       if (kind === 'kill') {
         const restart = process.killAndRestart().then(() => {
@@ -206,13 +210,18 @@ class Run {
 
   async #ask(target: Target, movement: Movement): Promise<Answer | string> {
     const { changes } = target;
+    const fault = this.#latestFault;
     const sentAt = performance.now();
     const answer = await Promise.race([
       send(target.caller, movement).catch(String),
       pause(patienceMilliseconds, 'no answer in time', { ref: false }),
     ]);
     const isHealthy = changes % 2 === 0 && target.changes === changes;
-    if (isHealthy) this.#slowest = Math.max(this.#slowest, performance.now() - sentAt);
+    const milliseconds = performance.now() - sentAt;
+    if (isHealthy && milliseconds > this.#slowest.milliseconds) {
+      const after = `${Math.round(sentAt - fault.at)} ms after ${fault.name}`;
+      this.#slowest = { milliseconds, after };
+    }
     return answer;
   }
 
@@ -244,7 +253,8 @@ class Run {
       movements: this.acknowledged.length,
       handedOver: await sum('counterfoil_requests_handed_over_total'),
       withoutOwner: await sum('counterfoil_decisions_without_owner_total'),
-      slowestOfHealthy: this.#slowest,
+      slowestOfHealthy: this.#slowest.milliseconds,
+      slowestAfter: this.#slowest.after,
     };
   }
 }
