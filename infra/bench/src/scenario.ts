@@ -17,6 +17,10 @@ export type ProcessName =
   | 'postgres'
   | 'eventstore';
 
+/** The name of a process of the api, by its place among them. */
+export const apiProcessName = (index: number): ProcessName =>
+  index === 0 ? 'api' : `api-${index + 1}`;
+
 /** The installation under test, with everything that scenarios share. */
 export interface World {
   readonly store: EventStore;

@@ -20,3 +20,10 @@ export function timesOf(taken: readonly number[]): Times {
     count: sorted.length,
   };
 }
+
+/** The value in the middle; of an even number of values, the mean of the two. NaN for none. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((left, right) => left - right);
+  const last = (sorted.length - 1) / 2;
+  return ((sorted[Math.floor(last)] ?? Number.NaN) + (sorted[Math.ceil(last)] ?? Number.NaN)) / 2;
+}

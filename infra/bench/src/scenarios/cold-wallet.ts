@@ -4,6 +4,7 @@ import { api, inParallel } from '../api.ts';
 import { keyOf, outcomes } from '../load/plan.ts';
 import type { Figure } from '../report.ts';
 import type { Scenario, World } from '../scenario.ts';
+import { median } from '../times.ts';
 import { judge, untilVisible } from '../verdict.ts';
 
 const entriesPerBulk = 1_000;
@@ -58,10 +59,10 @@ export const coldWallet: Scenario = {
           ),
           figure('first debit', debits[0], 'ms'),
           figure('second debit', debits[1], 'ms'),
-          figure('newest page', middle(await timesOf(pages, page(0))), 'ms'),
+          figure('newest page', median(await timesOf(pages, page(0))), 'ms'),
           figure(
             `page at offset ${oldest}, median`,
-            middle(await timesOf(pages, page(oldest))),
+            median(await timesOf(pages, page(oldest))),
             'ms',
           ),
         ],
@@ -80,9 +81,6 @@ const figure = (name: string, value: number | undefined, unit: string): Figure =
 
 const perSecond = (bulks: number, milliseconds: number): number =>
   (bulks * entriesPerBulk * 1_000) / milliseconds;
-
-const middle = (times: readonly number[]): number | undefined =>
-  [...times].sort((left, right) => left - right)[Math.floor(times.length / 2)];
 
 /** Milliseconds of each of a number of calls, one after the other. */
 async function timesOf(count: number, call: () => Promise<unknown>): Promise<number[]> {

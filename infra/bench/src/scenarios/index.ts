@@ -4,7 +4,7 @@ import { catchUp } from './catch-up.ts';
 import { coldWallet } from './cold-wallet.ts';
 import { kills } from './kills.ts';
 import { lag } from './lag.ts';
-import { sharing } from './processes-in-turn.ts';
+import { processesInTurn } from './processes-in-turn.ts';
 import { readsUnderWrites } from './reads-under-writes.ts';
 import { bulk, hotCredits, hotDebits, nearZero, repeats, spread, zipf } from './writes.ts';
 import { year } from './year.ts';
@@ -20,7 +20,7 @@ export const scenarios: readonly Scenario[] = [
   repeats,
   lag,
   readsUnderWrites,
-  sharing,
+  processesInTurn,
   kills,
   attacked,
   coldWallet,

@@ -2,13 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { randomFrom } from '../load/chance.ts';
 import { measure } from '../measure.ts';
 import type { Figure } from '../report.ts';
-import type { ProcessName, Scenario, World } from '../scenario.ts';
+import { apiProcessName, type ProcessName, type Scenario, type World } from '../scenario.ts';
 import { writers } from './writes.ts';
 
 /** The processes that may be killed, with so many of the api. */
 const processNames = (apiProcesses: number): readonly ProcessName[] => [
-  'api',
-  ...Array.from({ length: apiProcesses - 1 }, (_, index) => `api-${index + 2}` as const),
+  ...Array.from({ length: apiProcesses }, (_, index) => apiProcessName(index)),
   'projector',
   'webhooks',
   'nats',

@@ -1,11 +1,12 @@
 import { measure } from '../measure.ts';
 import { type Figure, type Result, shown } from '../report.ts';
-import type { ProcessName, Scenario, World } from '../scenario.ts';
+import { apiProcessName, type Scenario, type World } from '../scenario.ts';
+import { median } from '../times.ts';
 import { hotDebitsLoad, spreadLoad, type WriteLoad, writers } from './writes.ts';
 
 /** Each number of processes has its turn so often; ratios within a round are compared, so that a machine may become slower. */
 const rounds = 6;
-/** Seconds until those that went on have caught up, and the others know who is there. */
+/** Seconds until those that went on have caught up, and the others know who is there; `--warm-up-seconds` in their place. */
 const leadSeconds = 6;
 
 const loads = [
@@ -18,56 +19,59 @@ const loads = [
  * without a turn is stopped meanwhile and takes nothing. So all have compiled their code alike, and a machine
  * whose speed changes within minutes, as it does where others share it, slows down all of them.
  */
-export const sharing: Scenario = {
+export const processesInTurn: Scenario = {
   id: 'SHARING',
   title: 'one process of the api, two and so on in turn, each for some seconds',
   run: async (world) => {
     if (world.apiUrls.length === 1) return [];
     const results: Result[] = [];
     for (const { id, load } of loads) {
-      const turns = await takeTurns(world, id, await load(world));
-      results.push(...turns.flatMap(({ result }) => (result.faults.length > 0 ? [result] : [])));
-      results.push(summary(id, turns));
+      const found = await load(world);
+      for (const clients of world.options.clients) {
+        results.push(summary(id, clients, await takeTurns(world, id, clients, found)));
+      }
     }
     return results;
   },
 };
 
-interface Turn {
-  readonly round: number;
-  readonly processes: number;
-  readonly result: Result;
-}
+/** The results of one process, two and so on, in this order. */
+type Round = readonly Result[];
 
-async function takeTurns(world: World, id: string, load: WriteLoad): Promise<readonly Turn[]> {
-  const turns: Turn[] = [];
-  const [clients = 1] = world.options.clients;
-  const numbers = world.apiUrls.map((_, index) => index + 1);
+async function takeTurns(
+  world: World,
+  id: string,
+  clients: number,
+  load: WriteLoad,
+): Promise<readonly Round[]> {
+  const taken: Round[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    for (const processes of rotated(numbers, round)) {
+    const results: Result[] = [];
+    for (const index of rotated([...world.apiUrls.keys()], round)) {
+      const processes = index + 1;
       const result = await measure(withProcesses(world, processes, round), {
         scenario: `SHARING-${id}`,
         title: `${id} with ${processes} processes`,
         clients,
         parts: [writers(clients, { kind: 'closed' }, load)],
       });
-      const turn = { round, processes, result };
-      const [rate, p99] = [shown(rateOf(turn)), shown(p99Of(turn))];
+      const [rate, p99] = [shown(rateOf(result)), shown(p99Of(result))];
       world.print(`  ${id}, round ${round + 1}, ${processes} processes: ${rate} /s, p99 ${p99} ms`);
-      turns.push(turn);
+      results[index] = result;
     }
+    taken.push(results);
   }
-  return turns;
+  return taken;
 }
 
 /** The installation with so many processes of the api, another choice of them in each round. */
 function withProcesses(world: World, processes: number, round: number): World {
   const order = rotated([...world.apiUrls.keys()], round);
   const chosen = new Set(order.slice(0, processes));
-  const others = order.filter((index) => !chosen.has(index)).map(nameOf);
+  const others = order.filter((index) => !chosen.has(index)).map(apiProcessName);
   return {
     ...world,
-    options: { ...world.options, warmUpSeconds: leadSeconds },
+    options: { ...world.options, warmUpSeconds: world.options.warmUpSeconds ?? leadSeconds },
     run: async (plan) => {
       const pids = others.flatMap((name) => world.pidOf(name) ?? []);
       for (const pid of pids) process.kill(pid, 'SIGSTOP');
@@ -81,57 +85,44 @@ function withProcesses(world: World, processes: number, round: number): World {
   };
 }
 
-const nameOf = (index: number): ProcessName => (index === 0 ? 'api' : `api-${index + 1}`);
-
 const rotated = <Item>(items: readonly Item[], by: number): readonly Item[] => {
   const start = by % items.length;
   return [...items.slice(start), ...items.slice(0, start)];
 };
 
 /** The medians of all turns, and those of the ratios to the turn of one process in the same round. */
-function summary(id: string, turns: readonly Turn[]): Result {
-  const figures: Figure[] = [];
+function summary(id: string, clients: number, taken: readonly Round[]): Result {
+  const turns = taken.flat();
   const answers: Record<string, number> = {};
-  for (const processes of new Set(turns.map((turn) => turn.processes))) {
-    const own = turns.filter((turn) => turn.processes === processes);
-    const ratios = (value: (turn: Turn) => number) =>
-      median(own.map((turn) => value(turn) / value(aloneIn(turns, turn.round))));
-    figures.push(
-      { name: `${processes}: median`, value: median(own.map(rateOf)), unit: 'entries/s' },
-      { name: `${processes}: p99, median`, value: median(own.map(p99Of)), unit: 'ms' },
-      { name: `${processes}: rate to that of one process`, value: ratios(rateOf), unit: '' },
-      { name: `${processes}: p99 to that of one process`, value: ratios(p99Of), unit: '' },
-    );
-  }
-  for (const { result } of turns) {
-    for (const [kind, count] of Object.entries(result.answers)) {
-      answers[kind] = (answers[kind] ?? 0) + count;
-    }
+  for (const [kind, count] of turns.flatMap((turn) => Object.entries(turn.answers))) {
+    answers[kind] = (answers[kind] ?? 0) + count;
   }
   return {
     scenario: 'SHARING',
     title: `${id} with one process of the api, two and so on in turn`,
-    clients: turns[0]?.result.clients ?? null,
+    clients,
     samples: [],
     answers,
-    figures: figures.sort((left, right) => left.name.localeCompare(right.name)),
+    figures: (taken[0] ?? []).flatMap((_, index) => figuresOf(index, taken)),
     processorTime: null,
-    faults: [],
+    faults: turns.flatMap(({ faults }) => faults),
     checked: `each of ${turns.length} turns`,
   };
 }
 
-const rateOf = ({ result }: Turn): number => result.samples[0]?.entriesPerSecond ?? 0;
-const p99Of = ({ result }: Turn): number => result.samples[0]?.latency.p99 ?? 0;
-
-function aloneIn(turns: readonly Turn[], round: number): Turn {
-  const alone = turns.find((turn) => turn.round === round && turn.processes === 1);
-  if (!alone) throw new Error(`round ${round} had no turn of one process`);
-  return alone;
+function figuresOf(index: number, taken: readonly Round[]): readonly Figure[] {
+  const processes = index + 1;
+  const middle = (value: (result: Result | undefined) => number): number =>
+    median(taken.map((round) => value(round[index])));
+  const ratio = (value: (result: Result | undefined) => number): number =>
+    median(taken.map((round) => value(round[index]) / value(round[0])));
+  return [
+    { name: `${processes}: rate, median`, value: middle(rateOf), unit: 'entries/s' },
+    { name: `${processes}: p99, median`, value: middle(p99Of), unit: 'ms' },
+    { name: `${processes}: rate to that of one process`, value: ratio(rateOf), unit: '' },
+    { name: `${processes}: p99 to that of one process`, value: ratio(p99Of), unit: '' },
+  ];
 }
 
-const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((left, right) => left - right);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.ceil(middle) - 1] ?? 0) + (sorted[Math.floor(middle)] ?? 0)) / 2;
-};
+const rateOf = (result: Result | undefined): number => result?.samples[0]?.entriesPerSecond ?? 0;
+const p99Of = (result: Result | undefined): number => result?.samples[0]?.latency.p99 ?? 0;
