@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { measure } from '../measure.ts';
 import { type Figure, type Result, shown } from '../report.ts';
 import { apiProcessName, type Scenario, type World } from '../scenario.ts';
@@ -6,8 +7,12 @@ import { hotDebitsLoad, spreadLoad, type WriteLoad, writers } from './writes.ts'
 
 /** Each number of processes has its turn so often; ratios within a round are compared, so that a machine may become slower. */
 const rounds = 6;
-/** Seconds until those that went on have caught up, and the others know who is there; `--warm-up-seconds` in their place. */
+/** Seconds of load in front of each turn, until the others know who is there; `--warm-up-seconds` in their place. */
 const leadSeconds = 6;
+/** Before that, those that went on have caught up when all processes together are idle but for this share of a second. */
+const idleShare = 0.3;
+/** After so many seconds the turn begins all the same. */
+const idleWithinSeconds = 60;
 
 const loads = [
   { id: 'S1', load: spreadLoad },
@@ -49,6 +54,7 @@ async function takeTurns(
     const results: Result[] = [];
     for (const index of rotated([...world.apiUrls.keys()], round)) {
       const processes = index + 1;
+      await untilIdle(world);
       const result = await measure(withProcesses(world, processes, round), {
         scenario: `SHARING-${id}`,
         title: `${id} with ${processes} processes`,
@@ -62,6 +68,18 @@ async function takeTurns(
     taken.push(results);
   }
   return taken;
+}
+
+/** Waits until a process that was stopped has read what the others wrote meanwhile, so that its turn does not pay for that. */
+async function untilIdle(world: World): Promise<void> {
+  const spent = (): number =>
+    Object.values(world.processorTime()).reduce((sum, one) => sum + one, 0);
+  for (let second = 0, before = spent(); second < idleWithinSeconds; second += 1) {
+    await pause(1_000);
+    const after = spent();
+    if (after - before < idleShare) return;
+    before = after;
+  }
 }
 
 /** The installation with so many processes of the api, another choice of them in each round. */

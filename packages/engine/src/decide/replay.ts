@@ -34,7 +34,7 @@ export async function replay<State>(
       events.push(event);
     }
     const outcome = outcomeOf(place, events, stream);
-    outcomes.remember(fingerprint, () => outcome);
+    outcomes.remember(fingerprint, 'own', () => outcome);
     return { ...outcome, replayed: true };
   } catch (error) {
     throw readFailure(error);
@@ -52,7 +52,8 @@ export function rememberTold<State>(
   after: StreamState<State>,
 ): void {
   const { request } = event.metadata;
-  if (request?.events === 1) outcomes.remember(request, () => outcomeOf(place, [event], after));
+  if (request?.events !== 1) return;
+  outcomes.remember(request, 'told', () => outcomeOf(place, [event], after));
 }
 
 /** The time for which clients repeat a request after a fault, as a rule; what is older is not worth the memory. */

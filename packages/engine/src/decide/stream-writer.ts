@@ -293,7 +293,8 @@ export class StreamWriter<State> implements Writer<State> {
   ): CommandOutcome<State> {
     const writtenBy = newEvents[0]?.metadata.$correlationId ?? null;
     const outcome = { ...this.#outcome(after), events, refusal, writtenBy };
-    if (command.fingerprint) this.#stream.outcomes.remember(command.fingerprint, () => outcome);
+    const { fingerprint } = command;
+    if (fingerprint) this.#stream.outcomes.remember(fingerprint, 'own', () => outcome);
     this.#resolve(command, outcome, usesClaims ? 'committed' : 'failed');
     return outcome;
   }

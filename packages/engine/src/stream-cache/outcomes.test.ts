@@ -17,13 +17,17 @@ const outcome = (state: string) => (): CommandOutcome<string> => ({
 
 /** Streams of one process that keeps so many outcomes at least. */
 const streamsWith = (kept: number) => {
-  const latest = new LatestOutcomes(kept);
+  const latest = new LatestOutcomes({ own: kept, told: 1 });
   const stream = (name: string) => new Outcomes<string>(latest, name);
   return { first: stream('first'), second: stream('second') };
 };
 
 const remember = (outcomes: Outcomes<string>, key: string, state = key): void =>
-  outcomes.remember({ key, fields: {} }, outcome(state));
+  outcomes.remember({ key, fields: {} }, 'own', outcome(state));
+
+/** As when the log tells of a request of another process. */
+const tell = (outcomes: Outcomes<string>, key: string): void =>
+  outcomes.remember({ key, fields: {} }, 'told', outcome(key));
 
 const stateOf = (outcomes: Outcomes<string>, key: string): string | undefined =>
   outcomes.of(key)?.recall().state;
@@ -46,6 +50,17 @@ test('are what they were last, where they were folded again', () => {
   remember(first, 'b');
   remember(first, 'a', 'again');
   assert.is(stateOf(first, 'a'), 'again');
+});
+
+test('of other processes are fewer, and none of our own goes for them', () => {
+  const { first, second } = streamsWith(2);
+  remember(first, 'a');
+  for (const key of ['b', 'c', 'd']) tell(second, key);
+  assert.is(stateOf(first, 'a'), 'a');
+  assert.equal(
+    [stateOf(second, 'b'), stateOf(second, 'c'), stateOf(second, 'd')],
+    [undefined, 'c', 'd'],
+  );
 });
 
 test.run();

@@ -2,11 +2,12 @@ import type { CommandOutcome } from '../decide/command.ts';
 import type { RequestFingerprint } from '../log/types.ts';
 
 /**
- * Outcomes of all streams that a process keeps at least; at most they are twice as many: those of some seconds at full
- * load, some 30 MB. Each was young when it came and is old when it goes, so that more of them are above all more work for
- * the garbage collector.
+ * Outcomes of all streams that a process keeps at least; at most they are twice as many. Its own are those of some seconds at
+ * full load, some 30 MB. Each was young when it came and is old when it goes, so that more of them are above all more work for
+ * the garbage collector. So those of other processes, of which each has the state after it as well, are as many as clients have
+ * under way when a process ends: they repeat them at others.
  */
-const outcomesKept = 4_096;
+const outcomesKept = { own: 4_096, told: 256 } as const;
 
 /** The outcome of a request that was carried out. */
 export interface Remembered<State> {
@@ -15,33 +16,51 @@ export interface Remembered<State> {
   readonly recall: () => CommandOutcome<State>;
 }
 
-type Generation = Map<string, Remembered<unknown>>;
+/** The process that carried a request out: this one, or another one of which the log told. */
+export type CarriedOutBy = keyof typeof outcomesKept;
 
 /**
- * The last outcomes of a process, by stream and key. They go a generation at a time: to let the oldest go one by one costs more than all
+ * The last outcomes, by stream and key. They go a generation at a time: to let the oldest go one by one costs more than all
  * else that is done with them, since it has long left the caches of the processor.
  */
-export class LatestOutcomes {
+class Generations {
   readonly #kept: number;
-  #young: Generation = new Map();
-  #old: Generation = new Map();
+  #young = new Map<string, Remembered<unknown>>();
+  #old: ReadonlyMap<string, Remembered<unknown>> = new Map();
 
-  constructor(kept = outcomesKept) {
+  constructor(kept: number) {
     this.#kept = kept;
+  }
+
+  get(name: string): Remembered<unknown> | undefined {
+    return this.#young.get(name) ?? this.#old.get(name);
+  }
+
+  set(name: string, remembered: Remembered<unknown>): void {
+    if (this.#young.size >= this.#kept) {
+      this.#old = this.#young;
+      this.#young = new Map();
+    }
+    this.#young.set(name, remembered);
+  }
+}
+
+/** The last outcomes of all streams of a process. */
+export class LatestOutcomes {
+  readonly #by: Readonly<Record<CarriedOutBy, Generations>>;
+
+  constructor(kept: Readonly<Record<CarriedOutBy, number>> = outcomesKept) {
+    this.#by = { own: new Generations(kept.own), told: new Generations(kept.told) };
   }
 
   /** An outcome of a stream; undefined when it is none of the last. */
   of(stream: string, key: string): Remembered<unknown> | undefined {
     const name = nameOf(stream, key);
-    return this.#young.get(name) ?? this.#old.get(name);
+    return this.#by.own.get(name) ?? this.#by.told.get(name);
   }
 
-  keep(stream: string, remembered: Remembered<unknown>): void {
-    if (this.#young.size >= this.#kept) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(nameOf(stream, remembered.fingerprint.key), remembered);
+  keep(stream: string, by: CarriedOutBy, remembered: Remembered<unknown>): void {
+    this.#by[by].set(nameOf(stream, remembered.fingerprint.key), remembered);
   }
 }
 
@@ -63,8 +82,12 @@ export class Outcomes<State> {
     return this.#latest.of(this.#stream, key) as Remembered<State> | undefined;
   }
 
-  /** Keeps the outcome of a request of the stream: one just appended, or one folded again. */
-  remember(fingerprint: RequestFingerprint, recall: () => CommandOutcome<State>): void {
-    this.#latest.keep(this.#stream, { fingerprint, recall });
+  /** Keeps the outcome of a request of the stream: one just appended here or elsewhere, or one folded again. */
+  remember(
+    fingerprint: RequestFingerprint,
+    by: CarriedOutBy,
+    recall: () => CommandOutcome<State>,
+  ): void {
+    this.#latest.keep(this.#stream, by, { fingerprint, recall });
   }
 }
