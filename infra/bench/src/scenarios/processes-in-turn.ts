@@ -6,7 +6,9 @@ import { median } from '../times.ts';
 import { hotDebitsLoad, spreadLoad, type WriteLoad, writers } from './writes.ts';
 
 /** Each number of processes has its turn so often; ratios within a round are compared, so that a machine may become slower. */
-const rounds = 6;
+const roundsTaken = 6;
+/** Seconds of load for all processes before the first turn: until V8 has compiled for good what most requests need. */
+const compilingSeconds = 90;
 /** Seconds of load in front of each turn, until the others know who is there; `--warm-up-seconds` in their place. */
 const leadSeconds = 6;
 /** Before that, those that went on have caught up when all processes together are idle but for this share of a second. */
@@ -22,7 +24,8 @@ const loads = [
 /**
  * SHARING: S1 and S3 with one process of the api, with two, and so on up to all, in turn and in one installation. A process
  * without a turn is stopped meanwhile and takes nothing. So all have compiled their code alike, and a machine
- * whose speed changes within minutes, as it does where others share it, slows down all of them.
+ * whose speed changes within minutes, as it does where others share it, slows down all of them. Before the first
+ * turn all have a load together, for each compiles by itself, and two share the calls that bring V8 to it.
  */
 export const processesInTurn: Scenario = {
   id: 'SHARING',
@@ -43,31 +46,42 @@ export const processesInTurn: Scenario = {
 /** The results of one process, two and so on, in this order. */
 type Round = readonly Result[];
 
+interface Taken {
+  /** That of all processes together before the first turn, which counts for nothing but the verdict. */
+  readonly before: Result;
+  readonly rounds: readonly Round[];
+}
+
 async function takeTurns(
   world: World,
   id: string,
   clients: number,
   load: WriteLoad,
-): Promise<readonly Round[]> {
-  const taken: Round[] = [];
-  for (let round = 0; round < rounds; round += 1) {
+): Promise<Taken> {
+  const turnOf = (turn: World, title: string): Promise<Result> =>
+    measure(turn, {
+      scenario: `SHARING-${id}`,
+      title,
+      clients,
+      parts: [writers(clients, { kind: 'closed' }, load)],
+    });
+  const compiling = { ...world.options, seconds: compilingSeconds, warmUpSeconds: 0 };
+  const before = await turnOf({ ...world, options: compiling }, `${id} before the turns`);
+  const rounds: Round[] = [];
+  for (let round = 0; round < roundsTaken; round += 1) {
     const results: Result[] = [];
     for (const index of rotated([...world.apiUrls.keys()], round)) {
       const processes = index + 1;
       await untilIdle(world);
-      const result = await measure(withProcesses(world, processes, round), {
-        scenario: `SHARING-${id}`,
-        title: `${id} with ${processes} processes`,
-        clients,
-        parts: [writers(clients, { kind: 'closed' }, load)],
-      });
+      const turn = withProcesses(world, processes, round);
+      const result = await turnOf(turn, `${id} with ${processes} processes`);
       const [rate, p99] = [shown(rateOf(result)), shown(p99Of(result))];
       world.print(`  ${id}, round ${round + 1}, ${processes} processes: ${rate} /s, p99 ${p99} ms`);
       results[index] = result;
     }
-    taken.push(results);
+    rounds.push(results);
   }
-  return taken;
+  return { before, rounds };
 }
 
 /** Waits until a process that was stopped has read what the others wrote meanwhile, so that its turn does not pay for that. */
@@ -109,8 +123,8 @@ const rotated = <Item>(items: readonly Item[], by: number): readonly Item[] => {
 };
 
 /** The medians of all turns, and those of the ratios to the turn of one process in the same round. */
-function summary(id: string, clients: number, taken: readonly Round[]): Result {
-  const turns = taken.flat();
+function summary(id: string, clients: number, { before, rounds }: Taken): Result {
+  const turns = [before, ...rounds.flat()];
   const answers: Record<string, number> = {};
   for (const [kind, count] of turns.flatMap((turn) => Object.entries(turn.answers))) {
     answers[kind] = (answers[kind] ?? 0) + count;
@@ -121,19 +135,19 @@ function summary(id: string, clients: number, taken: readonly Round[]): Result {
     clients,
     samples: [],
     answers,
-    figures: (taken[0] ?? []).flatMap((_, index) => figuresOf(index, taken)),
+    figures: (rounds[0] ?? []).flatMap((_, index) => figuresOf(index, rounds)),
     processorTime: null,
     faults: turns.flatMap(({ faults }) => faults),
-    checked: `each of ${turns.length} turns`,
+    checked: `each of ${turns.length} turns, with that before them`,
   };
 }
 
-function figuresOf(index: number, taken: readonly Round[]): readonly Figure[] {
+function figuresOf(index: number, rounds: readonly Round[]): readonly Figure[] {
   const processes = index + 1;
   const middle = (value: (result: Result | undefined) => number): number =>
-    median(taken.map((round) => value(round[index])));
+    median(rounds.map((round) => value(round[index])));
   const ratio = (value: (result: Result | undefined) => number): number =>
-    median(taken.map((round) => value(round[index]) / value(round[0])));
+    median(rounds.map((round) => value(round[index]) / value(round[0])));
   return [
     { name: `${processes}: rate, median`, value: middle(rateOf), unit: 'entries/s' },
     { name: `${processes}: p99, median`, value: middle(p99Of), unit: 'ms' },
