@@ -16,7 +16,7 @@ export interface Remembered<State> {
   readonly recall: () => CommandOutcome<State>;
 }
 
-/** The process that carried a request out: this one, or another one of which the log told. */
+/** `own`: carried out here, or folded again since somebody repeated it here; `told`: of another process, as the log told it. */
 export type CarriedOutBy = keyof typeof outcomesKept;
 
 /**
