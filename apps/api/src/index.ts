@@ -345,13 +345,13 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     return server.close(drainMilliseconds);
   });
   await authentication.fold.ready;
-  members?.open({ server, authentication });
   senders.take({ slices, server, authentication, now: Date.now, log, metrics });
   const policy = targetPolicyOf(config);
   const { DATABASE_URL: database } = config;
   const imports = { database, files, streams, server, authentication, policy, log, metrics };
   started.add(startImports(imports), stop);
   const { port } = await server.listen(config.PORT, config.HOST);
+  members?.open({ server, authentication });
   const operatorPort = await openOperators(started, config, { shared, directory, secrets });
   return { port, operatorPort };
 }

@@ -28,7 +28,7 @@ interface OwnReads extends Pick<OwnParts, 'authentication'> {
 /** The processes of the API of which this is one. */
 export interface ApiMembers {
   readonly ownership: Handover<HandedRequest, HandedAnswer>;
-  /** Requests of others are carried out from now on. */
+  /** The others are told of this process, and their requests carried out, from now on. */
   open(parts: OwnParts): void;
   /** The way of requests to the others. */
   elsewhere(parts: OwnReads): Elsewhere;
@@ -43,25 +43,19 @@ interface MembersOptions {
 
 /** Joins the processes of the API that are connected to the same broker. */
 export function joinApi(options: MembersOptions): ApiMembers {
-  let own: OwnParts | null = null;
-  const ownership = joinMembers<HandedRequest, HandedAnswer>({
-    ...options,
-    carryOut: async (request) => {
-      if (own === null) return null;
-      try {
-        const caller = own.authentication.principalOf(request.caller);
-        return caller && (await own.server.carryOut(request, caller));
-      } catch {
-        // Whatever keeps this process from it, the one that asks can do it for itself.
-        return null;
-      }
-    },
-  });
+  const ownership = joinMembers<HandedRequest, HandedAnswer>(options);
   return {
     ownership,
-    open: (parts) => {
-      own = parts;
-    },
+    open: ({ authentication, server }) =>
+      ownership.open(async (request) => {
+        try {
+          const caller = authentication.principalOf(request.caller);
+          return caller && (await server.carryOut(request, caller));
+        } catch {
+          // Whatever keeps this process from it, the one that asks can do it for itself.
+          return null;
+        }
+      }),
     elsewhere: ({ authentication, recentWrites, now }) => ({
       ownerElsewhere: (stream) => ownership.ownerElsewhere(stream),
       handOver: (place, request, startedAt) => ownership.handOver(place, request, startedAt),

@@ -8,18 +8,18 @@ import { readAll, readStream } from './read.ts';
 import { InvalidReadError, planRead, type ReadPlan } from './read-plan.ts';
 import { statusOfError } from './status.ts';
 import type { EventStore } from './store.ts';
-import { type SubscriptionLimits, subscribeToAll, subscribeToStream } from './subscription.ts';
+import { type SubscriptionTerms, subscribeToAll, subscribeToStream } from './subscription.ts';
 
 /** Creates the handler of `Streams/Read`. */
 export function createReadHandler(
   store: EventStore,
   calls: OpenCalls,
-  limits: SubscriptionLimits = {},
+  terms: SubscriptionTerms = {},
 ) {
   return (call: ServerWritableStream<ReadReq, FramedMessages>): void => {
     const outlet = createOutlet(call);
     if (!calls.admit(outlet)) return;
-    serve(store, call.request, outlet, limits).catch((error: unknown) => {
+    serve(store, call.request, outlet, terms).catch((error: unknown) => {
       outlet.fail(error instanceof InvalidReadError ? error.status : statusOfError(error));
     });
   };
@@ -29,7 +29,7 @@ async function serve(
   store: EventStore,
   request: ReadReq,
   outlet: Outlet,
-  limits: SubscriptionLimits,
+  terms: SubscriptionTerms,
 ): Promise<void> {
   const plan: ReadPlan = planRead(request);
   switch (plan.kind) {
@@ -40,6 +40,6 @@ async function serve(
     case 'stream-subscription':
       return subscribeToStream(store, plan, outlet);
     case 'all-subscription':
-      return subscribeToAll(store, plan, outlet, limits);
+      return subscribeToAll(store, plan, outlet, terms);
   }
 }

@@ -18,10 +18,10 @@ import { featureServices, gossipServices, streamServices } from './protocol.ts';
 import { createReadHandler } from './read-service.ts';
 import { openStorage, type Storage } from './storage.ts';
 import { createEventStore, type EventStore } from './store.ts';
-import type { SubscriptionLimits } from './subscription.ts';
+import type { SubscriptionTerms } from './subscription.ts';
 
 /** The options of a server. */
-export interface ServerOptions extends SubscriptionLimits {
+export interface ServerOptions extends SubscriptionTerms {
   /** The folder of the files; created when it does not exist. */
   readonly directory: string;
   /** Address to listen on; loopback unless given, because the protocol is not protected. */

@@ -10,6 +10,7 @@ import {
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import {
+  collect,
   failureOf,
   numbered,
   openTestServer,
@@ -226,6 +227,27 @@ test('a slow subscriber is neither dropped nor told twice that it caught up', as
   await subscription.unsubscribe();
   assert.is(received, total);
   assert.is(caughtUp, 1);
+});
+
+test('one that is live rests after it has sent something, and then sends what has come meanwhile', async () => {
+  const rested = Promise.withResolvers<void>();
+  const store = await openTestServer({ rest: () => rested.promise });
+  try {
+    const { client } = store;
+    const subscription = client.subscribeToAll();
+    const seen = record(subscription);
+    await seen.caughtUp();
+    for (const number of [0, 1, 2]) await client.appendToStream('busy-1', numbered(number));
+    await seen.received(1);
+    // What else there is would have come before the answer to this read.
+    assert.is((await collect(client.readStream('busy-1'))).length, 3);
+    assert.is(seen.events.length, 1);
+    rested.resolve();
+    await seen.received(3);
+    await subscription.unsubscribe();
+  } finally {
+    await store.close();
+  }
 });
 
 test('filters by type and by stream name', async ({ store: { client } }) => {

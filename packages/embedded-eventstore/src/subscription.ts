@@ -3,6 +3,7 @@
  * no buffer per subscriber, so a slow one is never dropped and never falls behind.
  */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { limits } from './limits.ts';
 import type { Outlet } from './outlet.ts';
 import { messageOf, nextTurn } from './read.ts';
@@ -44,21 +45,26 @@ function createBell(outlet: Outlet, watch: (wake: () => void) => () => void): Be
   };
 }
 
-/** Bounds that a server sets to a subscription. */
-export interface SubscriptionLimits {
+/** The terms on which a server serves subscriptions. */
+export interface SubscriptionTerms {
   /**
    * Matching events that may come at once while a subscription to `$all` is live: with more it ends, as on
    * servers that keep a buffer for each. None unless given.
    */
   readonly liveEvents?: number;
+  /** Awaited by a subscription to `$all` that is live after each time that it has sent something. */
+  readonly rest?: () => Promise<void>;
 }
+
+/** The events of this time go out together: to send and to take a message costs more than what is in it. */
+const shortRest = (): Promise<void> => pause(limits.liveRestMilliseconds);
 
 /** Serves a subscription to `$all` until the client leaves. */
 export async function subscribeToAll(
   store: EventStore,
   plan: AllSubscription,
   outlet: Outlet,
-  { liveEvents = Number.POSITIVE_INFINITY }: SubscriptionLimits = {},
+  { liveEvents = Number.POSITIVE_INFINITY, rest = shortRest }: SubscriptionTerms = {},
 ): Promise<void> {
   const { storage, durable } = store;
   const bell = createBell(outlet, durable.watchAll);
@@ -86,7 +92,9 @@ export async function subscribeToAll(
       outlet.push(CAUGHT_UP);
     }
     await outlet.flush();
-    await (page.length > 0 ? nextTurn() : bell.wait());
+    if (page.length === 0) await bell.wait();
+    // One that has not come to the end sends on.
+    else await (live && next > to ? rest() : nextTurn());
   }
 }
 

@@ -24,7 +24,7 @@ async function world() {
     await broker.stop();
     await rm(directory, { recursive: true });
   };
-  const joinAs = async (name: string) => {
+  const come = async (name: string) => {
     const nats = await connectNats({ url: broker.url, name, log, firstWait: 100 });
     const metrics = createMetrics({ processMetrics: false });
     const member = joinMembers<string, string>({
@@ -32,13 +32,19 @@ async function world() {
       secret,
       metrics,
       clock: () => time.now,
-      carryOut: async (request) => {
-        if (request === 'dropped') await nats.close();
-        return { value: `${request} at ${name}`, bytes: 10 };
-      },
     });
     closing.push(() => member.close().then(() => nats.close()));
-    return { member, metrics };
+    const open = (): void =>
+      member.open(async (request) => {
+        if (request === 'dropped') await nats.close();
+        return { value: `${request} at ${name}`, bytes: 10 };
+      });
+    return { member, metrics, open };
+  };
+  const joinAs = async (name: string) => {
+    const joined = await come(name);
+    joined.open();
+    return joined;
   };
   try {
     const joined = [await joinAs('a'), await joinAs('b'), await joinAs('owner')] as const;
@@ -48,7 +54,7 @@ async function world() {
     );
     const stream = ownedBy(owner.members()[0]?.id ?? '', a);
     const metricsOfA = () => joined[0].metrics.registry.metrics();
-    return { time, stream, a, b, owner, metricsOfA, close };
+    return { time, stream, a, b, owner, come, metricsOfA, close };
   } catch (error) {
     await close();
     throw error;
@@ -100,6 +106,19 @@ test('a stream goes to its owner as long as others write to it, and no longer', 
     assert.is(await ask(a, stream), 'filled at owner', 'alone by now');
     time.now += 1;
     assert.is(await ask(a, stream), null);
+  } finally {
+    await close();
+  }
+});
+
+test('one that is not open yet knows the others, and they hear of it when it is', async () => {
+  const { a, b, come, close } = await world();
+  try {
+    const { member, open } = await come('newcomer');
+    await until('it knows the others', () => member.members().length === 4);
+    assert.equal([a.members().length, b.members().length], [3, 3]);
+    open();
+    await until('the others know it', () => a.members().length === 4 && b.members().length === 4);
   } finally {
     await close();
   }

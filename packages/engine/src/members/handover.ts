@@ -9,6 +9,7 @@ import { LiveMembers, type Member } from './live-members.ts';
 import { type MemberPost, openMemberPost, type PostKind } from './member-post.ts';
 import { messageLimits, Outbox } from './outbox.ts';
 import { createSealing } from './sealing.ts';
+import { Standstill, standstillMilliseconds } from './standstill.ts';
 import { timeToAnswer } from './time-to-answer.ts';
 
 /** Anything that JSON carries, with about its size in bytes. */
@@ -17,12 +18,13 @@ export interface Sized<Value> {
   readonly bytes: number;
 }
 
-export interface HandoverOptions<Request, Answer> {
+/** Carries a request of another member out; null when that cannot be done here. It must not reject. */
+export type CarryOutFor<Request, Answer> = (request: Request) => Promise<Sized<Answer> | null>;
+
+export interface HandoverOptions {
   readonly nats: Nats;
   /** A secret that all members of the api have, and nobody else. */
   readonly secret: Uint8Array;
-  /** Carries a request of another member out; null when that cannot be done here. It must not reject. */
-  readonly carryOut: (request: Request) => Promise<Sized<Answer> | null>;
   readonly metrics: Metrics;
   /** Milliseconds that only ever rise, by which streams stay contended. Those of the process unless given. */
   readonly clock?: () => number;
@@ -30,6 +32,8 @@ export interface HandoverOptions<Request, Answer> {
 
 /** The share of a member in the common work. */
 export interface Handover<Request, Answer> extends Ownership {
+  /** Is there for the others from now on. Before that it hears of them, asks them, and is asked by nobody. */
+  open(carryOut: CarryOutFor<Request, Answer>): void;
   /**
    * Hands a request that came at an instant of `performance.now()` to the owner of its stream. Null when no answer came
    * in time: it is then decided here.
@@ -48,8 +52,6 @@ export const handoverLimits = {
   announcedEveryMilliseconds: 1_000,
   /** For a sign of life of the owners that requests wait for. */
   knockedEveryMilliseconds: 250,
-  /** A process that comes to a timer so much later has stood still itself. */
-  standstillMilliseconds: 250,
   /** Requests that wait for owners, and those of others that are carried out here, at most at once. */
   underWay: 2_000,
   carriedOut: 2_000,
@@ -69,9 +71,7 @@ type NumberedAnswer<Answer> = readonly [number: number, answer: Answer | null, i
 type WithoutOwner = 'silent' | 'gone' | 'refused' | 'unsent';
 
 /** Joins the members of the api, and leaves them when it is closed. */
-export function joinMembers<Request, Answer>(
-  options: HandoverOptions<Request, Answer>,
-): Handover<Request, Answer> {
+export function joinMembers<Request, Answer>(options: HandoverOptions): Handover<Request, Answer> {
   return new JoinedMember(options);
 }
 
@@ -81,7 +81,6 @@ const newMember = (): Member => ({
 });
 
 class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
-  readonly #options: HandoverOptions<Request, Answer>;
   readonly #live = new LiveMembers(newMember());
   readonly #contended: ContendedStreams;
   readonly #askers: Askers;
@@ -90,14 +89,15 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   readonly #answers = new Map<string, Outbox<NumberedAnswer<Answer>>>();
   readonly #waiting = new Map<number, Waiting<Answer>>();
   readonly #announcing: NodeJS.Timeout;
+  readonly #standstill = new Standstill(handoverLimits.announcedEveryMilliseconds);
   readonly #knocking: NodeJS.Timeout;
   readonly #count: ReturnType<typeof counters>;
+  /** Null while this member is not there for the others: before it is open, and once it leaves. */
+  #carryOutHere: CarryOutFor<Request, Answer> | null = null;
   #numbersGiven = 0;
   #carriedOut = 0;
-  #isLeaving = false;
 
-  constructor(options: HandoverOptions<Request, Answer>) {
-    this.#options = options;
+  constructor(options: HandoverOptions) {
     this.#contended = new ContendedStreams(options.clock);
     this.#askers = new Askers(options.clock);
     this.#count = counters(options.metrics, () => this.members().length);
@@ -112,10 +112,15 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
       onOpen: () => this.#announce(),
     });
     this.#announcing = setInterval(
-      () => this.#announce(),
+      () => this.#announceInTurn(),
       handoverLimits.announcedEveryMilliseconds,
     );
     this.#knocking = setInterval(() => this.#knock(), handoverLimits.knockedEveryMilliseconds);
+  }
+
+  open(carryOut: CarryOutFor<Request, Answer>): void {
+    this.#carryOutHere = carryOut;
+    this.#announce();
   }
 
   ownerElsewhere(stream: string): string | null {
@@ -162,9 +167,9 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   }
 
   leave(): void {
-    if (this.#isLeaving) return;
-    this.#isLeaving = true;
     clearInterval(this.#announcing);
+    if (this.#carryOutHere === null) return;
+    this.#carryOutHere = null;
     this.#post.announce({ isLeaving: true });
   }
 
@@ -176,8 +181,12 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   }
 
   #announce(): void {
-    if (this.#isLeaving) return;
-    this.#post.announce({ isLeaving: false });
+    if (this.#carryOutHere !== null) this.#post.announce({ isLeaving: false });
+  }
+
+  /** One that has stood still is there again a turn later: what happened meanwhile has to be read first. */
+  #announceInTurn(): void {
+    if (!this.#standstill.noteTurn()) this.#announce();
   }
 
   /** Sends nothing to the owners that requests wait for. When one was killed meanwhile, the broker says that nobody listens. */
@@ -211,11 +220,12 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     [number, request, stream]: NumberedRequest<Request>,
   ): Promise<void> {
     const isShared = this.#askers.note(stream, from.id);
+    const carryOut = this.#carryOutHere;
     let answer: Sized<Answer> | null = null;
-    if (this.#carriedOut < handoverLimits.carriedOut && !this.#isLeaving) {
+    if (carryOut !== null && this.#carriedOut < handoverLimits.carriedOut) {
       this.#count.takenOver.inc();
       this.#carriedOut += 1;
-      answer = await this.#options.carryOut(request);
+      answer = await carryOut(request);
       this.#carriedOut -= 1;
     }
     const box = this.#answerBoxOf(from.id);
@@ -243,7 +253,7 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   #giveUp(number: number, due: number): void {
     const owner = this.#waiting.get(number)?.place.owner;
     // After a standstill of this process the answer may be there, and only not be read yet.
-    const isOnTime = performance.now() - due < handoverLimits.standstillMilliseconds;
+    const isOnTime = performance.now() - due < standstillMilliseconds;
     if (owner !== undefined && isOnTime) this.#live.keptSilent(owner);
     this.#end(number, null, 'silent');
   }

@@ -1,0 +1,23 @@
+/** A process that comes to a timer so much later has stood still. */
+export const standstillMilliseconds = 250;
+
+/** Tells by the turns of a timer whether its process has stood still between two of them. */
+export class Standstill {
+  readonly #every: number;
+  readonly #clock: () => number;
+  #last: number;
+
+  /** `every`: milliseconds from one turn to the next. `clock` gives milliseconds that only ever rise. */
+  constructor(every: number, clock: () => number = () => performance.now()) {
+    this.#every = every;
+    this.#clock = clock;
+    this.#last = clock();
+  }
+
+  /** Notes a turn. True when it comes so late that the process has stood still since the last one. */
+  noteTurn(): boolean {
+    const last = this.#last;
+    this.#last = this.#clock();
+    return this.#last - last > this.#every + standstillMilliseconds;
+  }
+}
