@@ -36,7 +36,7 @@ export const limits = {
   /** One step of a read: at most this many events or bytes are taken from disk at once. */
   readPageEvents: 128,
   readPageBytes: 1024 * 1024,
-  /** Between two messages to a subscription to `$all` that is live; the first after a longer pause goes at once. */
+  /** The time for which a subscription to `$all` that is live looks for nothing new after it has found something. */
   liveRestMilliseconds: 3,
   /** Encoded events are sent together up to this size. */
   sendBytes: 64 * 1024,

@@ -229,7 +229,7 @@ test('a slow subscriber is neither dropped nor told twice that it caught up', as
   assert.is(caughtUp, 1);
 });
 
-test('one that is live rests after it has sent something, and then sends what has come meanwhile', async () => {
+test('one that is live rests after it has found something, and then sends what has come meanwhile', async () => {
   const rested = Promise.withResolvers<void>();
   const store = await openTestServer({ rest: () => rested.promise });
   try {

@@ -52,7 +52,7 @@ export interface SubscriptionTerms {
    * servers that keep a buffer for each. None unless given.
    */
   readonly liveEvents?: number;
-  /** Awaited by a subscription to `$all` that is live after each time that it has sent something. */
+  /** Awaited by a subscription to `$all` that is live after each time that it has found something new. */
   readonly rest?: () => Promise<void>;
 }
 

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   type DataFolder,
@@ -55,14 +54,6 @@ const nodeOptions = (kind: ApplicationName): readonly string[] => {
   return kind === 'api' ? [...options, '--no-parallel-scavenge', ...compiledEarly] : options;
 };
 
-/**
- * The folder in which Node.js keeps what it has compiled, which is half of the time that an api takes to start. V8 takes nothing that was
- * compiled under other options, so each kind has its own.
- */
-const compiledIn = (folder: DataFolder, kind: ApplicationName): NodeJS.ProcessEnv => ({
-  NODE_COMPILE_CACHE: join(folder.path, 'compiled', kind),
-});
-
 /** Starts one of our processes and keeps it running; `name` tells those of one kind apart. */
 export const startApplication = (
   kind: ApplicationName,
@@ -75,7 +66,7 @@ export const startApplication = (
     name,
     command: process.execPath,
     args: [...nodeOptions(kind), fileURLToPath(mains[kind])],
-    env: { ...compiledIn(folder, kind), ...env },
+    env,
     ready: 'json-line',
     restart,
     log,

@@ -5,6 +5,7 @@ import { startNats } from '@counterfoil/local';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { connectNats } from '../nats/nats-connection.ts';
+import { openMessages } from '../nats/nats-messages.ts';
 import { createMetrics } from '../operations/metrics.ts';
 import { silentLog as log, until } from '../projection/test-world.ts';
 import { joinMembers } from './handover.ts';
@@ -121,6 +122,49 @@ test('one that is not open yet knows the others, and they hear of it when it is'
     await until('the others know it', () => a.members().length === 4 && b.members().length === 4);
   } finally {
     await close();
+  }
+});
+
+test('one that has stood still is silent for a turn', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'counterfoil-handover-'));
+  const broker = await startNats({ directory });
+  const [nats, listening] = [
+    await connectNats({ url: broker.url, name: 'alone', log, firstWait: 100 }),
+    await connectNats({ url: broker.url, name: 'listening', log, firstWait: 100 }),
+  ];
+  const seen: string[] = [];
+  const messages = openMessages(listening, {
+    subjects: ['counterfoil.api.*.members'],
+    onOpen: () => undefined,
+    take: () => seen.push('announced'),
+  });
+  await until('it listens', () => messages.isOpen());
+  // It asks for the time as often as it has a turn. Two seconds pass before the second one.
+  let now = 0;
+  const clock = () => {
+    const turn = seen.filter((one) => one === 'turn').length + 1;
+    seen.push('turn');
+    now += turn === 3 ? 2_000 : 1_000;
+    return now;
+  };
+  const metrics = createMetrics({ processMetrics: false });
+  const member = joinMembers<string, string>({ nats, secret, metrics, clock });
+  try {
+    member.open(async () => null);
+    await until('four turns', () => seen.filter((one) => one === 'announced').length === 4);
+    assert.equal(seen, [
+      ...['turn', 'announced'],
+      ...['turn', 'announced'],
+      'turn',
+      ...['turn', 'announced'],
+      ...['turn', 'announced'],
+    ]);
+  } finally {
+    await member.close();
+    await messages.close();
+    await Promise.all([nats.close(), listening.close()]);
+    await broker.stop();
+    await rm(directory, { recursive: true });
   }
 });
 

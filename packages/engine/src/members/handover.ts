@@ -26,7 +26,7 @@ export interface HandoverOptions {
   /** A secret that all members of the api have, and nobody else. */
   readonly secret: Uint8Array;
   readonly metrics: Metrics;
-  /** Milliseconds that only ever rise, by which streams stay contended. Those of the process unless given. */
+  /** Milliseconds that only ever rise, by which streams stay contended and a standstill is noticed. Those of the process unless given. */
   readonly clock?: () => number;
 }
 
@@ -89,17 +89,20 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   readonly #answers = new Map<string, Outbox<NumberedAnswer<Answer>>>();
   readonly #waiting = new Map<number, Waiting<Answer>>();
   readonly #announcing: NodeJS.Timeout;
-  readonly #standstill = new Standstill(handoverLimits.announcedEveryMilliseconds);
+  readonly #standstill: Standstill;
   readonly #knocking: NodeJS.Timeout;
   readonly #count: ReturnType<typeof counters>;
   /** Null while this member is not there for the others: before it is open, and once it leaves. */
   #carryOutHere: CarryOutFor<Request, Answer> | null = null;
+  /** True from the turn after a standstill to the next one: what happened meanwhile has to be read first. */
+  #catchesUp = false;
   #numbersGiven = 0;
   #carriedOut = 0;
 
   constructor(options: HandoverOptions) {
     this.#contended = new ContendedStreams(options.clock);
     this.#askers = new Askers(options.clock);
+    this.#standstill = new Standstill(handoverLimits.announcedEveryMilliseconds, options.clock);
     this.#count = counters(options.metrics, () => this.members().length);
     const { nats, secret } = options;
     this.#post = openMemberPost({
@@ -112,7 +115,7 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
       onOpen: () => this.#announce(),
     });
     this.#announcing = setInterval(
-      () => this.#announceInTurn(),
+      () => this.#takeTurn(),
       handoverLimits.announcedEveryMilliseconds,
     );
     this.#knocking = setInterval(() => this.#knock(), handoverLimits.knockedEveryMilliseconds);
@@ -180,13 +183,14 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
     await this.#post.close();
   }
 
-  #announce(): void {
-    if (this.#carryOutHere !== null) this.#post.announce({ isLeaving: false });
+  #takeTurn(): void {
+    this.#catchesUp = this.#standstill.noteTurn();
+    this.#announce();
   }
 
-  /** One that has stood still is there again a turn later: what happened meanwhile has to be read first. */
-  #announceInTurn(): void {
-    if (!this.#standstill.noteTurn()) this.#announce();
+  #announce(): void {
+    if (this.#carryOutHere === null || this.#catchesUp) return;
+    this.#post.announce({ isLeaving: false });
   }
 
   /** Sends nothing to the owners that requests wait for. When one was killed meanwhile, the broker says that nobody listens. */

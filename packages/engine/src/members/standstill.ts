@@ -6,6 +6,7 @@ export class Standstill {
   readonly #every: number;
   readonly #clock: () => number;
   #last: number;
+  #wasLate = false;
 
   /** `every`: milliseconds from one turn to the next. `clock` gives milliseconds that only ever rise. */
   constructor(every: number, clock: () => number = () => performance.now()) {
@@ -14,10 +15,14 @@ export class Standstill {
     this.#last = clock();
   }
 
-  /** Notes a turn. True when it comes so late that the process has stood still since the last one. */
+  /**
+   * Notes a turn. True when it comes so late that the process has stood still since the last one, and not after another such
+   * turn: a process that comes late to all of them is slow.
+   */
   noteTurn(): boolean {
-    const last = this.#last;
+    const [last, wasLate] = [this.#last, this.#wasLate];
     this.#last = this.#clock();
-    return this.#last - last > this.#every + standstillMilliseconds;
+    this.#wasLate = !wasLate && this.#last - last > this.#every + standstillMilliseconds;
+    return this.#wasLate;
   }
 }

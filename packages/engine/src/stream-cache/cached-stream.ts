@@ -75,6 +75,8 @@ export class CachedStream<State> {
   readonly #latestUnread: LatestUnread;
   readonly #snapshots: KeptSnapshots<State>;
   readonly #stations = new Stations<State>();
+  /** The folding of an early state that nothing kept is near to. */
+  #refolding: Promise<StreamState<State>> | null = null;
   #requests = new IdempotencyIndex();
   #now: StreamState<State>;
   #followed: StreamState<State>;
@@ -361,10 +363,26 @@ export class CachedStream<State> {
   }
 
   /**
-   * The stream as it was right after an event from before the newest state, folded from the last snapshot
+   * The stream as it was right after an event from before the newest state, folded from a state that was kept, from a snapshot
    * or from the first event. Rejects with `BrokenInvariant` when the log does not have the event.
    */
   async at(revision: number): Promise<StreamState<State>> {
+    // After a fault clients repeat many requests at once. One of them folds the long way there, and leaves states near to all.
+    while (this.#refolding && !this.#isNear(revision)) await this.#refolding;
+    if (this.#isNear(revision)) return await this.#refold(revision);
+    this.#refolding = this.#refold(revision).finally(() => {
+      this.#refolding = null;
+    });
+    return await this.#refolding;
+  }
+
+  /** True when at most as many events as from one station to the next lie between a revision and a state that is kept. */
+  #isNear(revision: number): boolean {
+    const passed = this.#stations.latest(({ revision: next }) => next <= revision);
+    return revision - (passed?.head.revision ?? -1) <= stationEvery;
+  }
+
+  async #refold(revision: number): Promise<StreamState<State>> {
     const stream = await this.#folded(({ revision: next }) => next <= revision, revision);
     if (stream.head.revision !== revision) {
       throw new BrokenInvariant(`${this.place.name}@${stream.head.revision + 1} cannot be read`);
@@ -374,7 +392,7 @@ export class CachedStream<State> {
   }
 
   /**
-   * The stream as far as its events belong to it, folded from a state that was passed before, from the last snapshot or
+   * The stream as far as its events belong to it, folded from a state that was passed before, from a snapshot or
    * from the first event. None after a revision is read.
    */
   async #folded(
@@ -394,7 +412,7 @@ export class CachedStream<State> {
     return stream;
   }
 
-  /** The last snapshot where it is later than a state and belongs to the stream as well, else that state. */
+  /** The last snapshot up to a revision where it is later than a state and belongs to the stream as well, else that state. */
   async #laterSnapshot(
     passed: StreamState<State>,
     belongs: (end: StreamEnd) => boolean,
@@ -403,7 +421,9 @@ export class CachedStream<State> {
     const stream = (await this.#snapshots.last(upTo))?.stream;
     if (!stream || stream.head.revision <= passed.head.revision) return passed;
     const { head, position } = stream;
-    return belongs({ revision: head.revision, position }) ? stream : passed;
+    if (!belongs({ revision: head.revision, position })) return passed;
+    this.#stations.begin(stream);
+    return stream;
   }
 
   #take(event: StoredEvent): void {

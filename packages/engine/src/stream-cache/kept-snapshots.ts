@@ -70,13 +70,13 @@ export class KeptSnapshots<State> {
   }
 
   /**
-   * The last snapshot, if it does not go beyond a revision and the log has the very event that it ends
+   * The last snapshot that does not go beyond a revision, if the log has the very event that it ends
    * with: the hash of that one stands for all events before it. One that does not fit the log goes.
    */
   async last(upTo: number): Promise<Snapshot<State> | null> {
     const { snapshots, store } = this.#source;
-    const found = upTo < 0 ? null : await snapshots?.load<State>(this.#name);
-    if (!found || found.stream.head.revision > upTo) return null;
+    const found = upTo < 0 ? null : await snapshots?.load<State>(this.#name, upTo);
+    if (!found) return null;
     const { revision, hash } = found.stream.head;
     const last = await eventAt(store, this.#name, revision);
     if (last?.metadata.hash === hash) {

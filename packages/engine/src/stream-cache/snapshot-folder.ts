@@ -1,6 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync } from 'node:fs';
-import { open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import {
+  type FileHandle,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../operations/log.ts';
@@ -20,14 +28,14 @@ export interface Snapshots {
    * that takes have to be read and folded before a stream that no process has in memory can be decided on.
    */
   isDue(revision: number, keptAt: number): boolean;
-  /** The last snapshot of a stream, or null. Never rejects. */
-  load<State>(streamName: string): Promise<Snapshot<State> | null>;
+  /** The later of the two snapshots of a stream that does not go beyond a revision; null for none. Never rejects. */
+  load<State>(streamName: string, upTo: number): Promise<Snapshot<State> | null>;
   /**
    * Keeps a snapshot in the background, as `take` gives it shortly after. When another process has kept one lately, that
    * does, and `onOther` is told its revision. False when too many are being written: ask again later. Throws nothing.
    */
   save(streamName: string, take: () => Snapshot, onOther: (revision: number) => void): boolean;
-  /** Removes a snapshot that does not fit the log. Never rejects. */
+  /** Removes the snapshots of a stream, one of which does not fit the log. Never rejects. */
   remove(streamName: string): Promise<void>;
   /** Resolves when nothing is being written. */
   settled(): Promise<void>;
@@ -52,13 +60,16 @@ const everyMaximum = 4;
 const bytesMaximumDefault = 2 * 1024 ** 3;
 const writesMaximum = 2;
 const extension = '.snapshot';
+const previousExtension = `.previous${extension}`;
+const draftExtension = '.draft';
 /** A draft that is older is of a process that was killed, and not of one beside this one. */
 const draftMilliseconds = 60_000;
 
 /**
- * Snapshots as files in a folder of this machine, one per stream. Any number of processes may share it:
- * a file is written beside the old one and takes its place in one step, and only when it is of a later
- * event. That another process, or other code, has written a file shows when it is read.
+ * Snapshots as files in a folder of this machine: the last one of each stream, and the one before it, from which is folded what
+ * clients repeat after a fault from right before the last. Any number of processes may share it:
+ * a file is written beside the others, by one process at a time, and takes the place of the last in one step, and only when it is
+ * of a later event. That another process, or other code, has written a file shows when it is read.
  */
 export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
   const { folder, code, onError, every = everyDefault } = options;
@@ -69,23 +80,43 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
     return revision - keptAt >= Math.max(part, every);
   };
   const underWay = new Map<string, Promise<void>>();
-  const pathOf = (streamName: string): string => join(folder, streamName + extension);
+  const filesOf = (streamName: string): Files => ({
+    last: join(folder, streamName + extension),
+    previous: join(folder, streamName + previousExtension),
+    draft: join(folder, streamName + extension + draftExtension),
+  });
+  const revisionsIn = async (streamName: string, { last, previous }: Files): Promise<Revisions> => {
+    const identity = { streamName, code };
+    return {
+      last: revisionIn(await beginningOf(last), identity),
+      previous: revisionIn(await beginningOf(previous), identity),
+    };
+  };
 
-  const remove = (streamName: string): Promise<void> =>
-    rm(pathOf(streamName), { force: true }).catch((error) => onError(error, streamName));
-  const load = async <State>(streamName: string): Promise<Snapshot<State> | null> => {
-    const path = pathOf(streamName);
+  const removeFile = (streamName: string, path: string): Promise<void> =>
+    rm(path, { force: true }).catch((error) => onError(error, streamName));
+  const loadFile = async <State>(
+    streamName: string,
+    path: string,
+    upTo: number,
+  ): Promise<Snapshot<State> | null> => {
     // Hardly any stream is long enough to have one, and each that is read for the first time asks: a look costs a fiftieth of a read that fails.
     if (!existsSync(path)) return null;
+    const identity = { streamName, code };
     try {
-      const snapshot = await readSnapshot<State>(await readFile(path), { streamName, code });
+      const revision = revisionIn(await beginningOf(path), identity);
+      // One of other code, or too late: all of it need not be read.
+      if (revision < 0 || revision > upTo) return null;
+      const snapshot = await readSnapshot<State>(await readFile(path), identity);
+      // Another file may have taken its place since the look.
+      if (snapshot === null || snapshot.stream.head.revision > upTo) return null;
       const now = new Date();
-      if (snapshot) await utimes(path, now, now);
+      await utimes(path, now, now).catch(unlessMissing);
       return snapshot;
     } catch (error) {
       if (isMissing(error)) return null;
       onError(error, streamName);
-      await remove(streamName);
+      await removeFile(streamName, path);
       return null;
     }
   };
@@ -94,23 +125,36 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
     take: () => Snapshot,
     onOther: (revision: number) => void,
   ): Promise<void> => {
-    const path = pathOf(streamName);
-    const known = revisionIn(await beginningOf(path), { streamName, code });
-    const snapshot = take();
-    // Another process that has the stream in memory writes it down as often.
-    if (!isDue(snapshot.stream.head.revision, known)) {
-      onOther(known);
-      return;
-    }
-    const parts = await snapshotFile({ streamName, code }, snapshot);
-    if (!parts) return;
-    await replace(path, parts);
-    await tidy(folder, bytesMaximum);
+    const files = filesOf(streamName);
+    const outcome = await draftFile(files.draft, async (file) => {
+      const kept = await revisionsIn(streamName, files);
+      const snapshot = take();
+      // Another process that has the stream in memory writes it down as often.
+      if (!isDue(snapshot.stream.head.revision, latestOf(kept))) {
+        onOther(latestOf(kept));
+        return 'dropped';
+      }
+      const parts = await snapshotFile({ streamName, code }, snapshot);
+      if (!parts) return 'dropped';
+      await file.writev([...parts]);
+      if (kept.last >= 0) await rename(files.last, files.previous).catch(unlessMissing);
+      await rename(files.draft, files.last);
+      return 'placed';
+    });
+    // A draft that a process has left behind is removed, or nobody could write another.
+    if (outcome !== 'dropped') await tidy(folder, bytesMaximum);
   };
   return {
     isDue,
-    load,
-    remove,
+    async load<State>(streamName: string, upTo: number) {
+      const { last, previous } = filesOf(streamName);
+      const found = await loadFile<State>(streamName, last, upTo);
+      return found ?? (await loadFile<State>(streamName, previous, upTo));
+    },
+    async remove(streamName) {
+      const { last, previous } = filesOf(streamName);
+      await Promise.all([last, previous].map((path) => removeFile(streamName, path)));
+    },
     save(streamName, take, onOther) {
       if (underWay.size >= writesMaximum || underWay.has(streamName)) return false;
       const written = write(streamName, take, onOther)
@@ -146,7 +190,24 @@ export function snapshotsIn(
   return { snapshots };
 }
 
+/** The paths of the two snapshots of a stream, and of the one that is being written. */
+interface Files {
+  readonly last: string;
+  readonly previous: string;
+  readonly draft: string;
+}
+
+/** The revisions of the two snapshots of a stream; -1 for none. */
+type Revisions = Readonly<Record<'last' | 'previous', number>>;
+
+/** A process that was killed between the two steps has left the previous one alone. */
+const latestOf = ({ last, previous }: Revisions): number => (last < 0 ? previous : last);
+
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+const unlessMissing = (error: unknown): void => {
+  if (!isMissing(error)) throw error;
+};
 
 /** The first bytes of a file; none when there is no file. */
 async function beginningOf(path: string): Promise<Buffer> {
@@ -160,16 +221,27 @@ async function beginningOf(path: string): Promise<Buffer> {
   }
 }
 
-/** Writes a file beside the one that is there and lets it take that one's place. */
-async function replace(path: string, parts: readonly Buffer[]): Promise<void> {
-  const draft = `${path}.${randomUUID()}`;
+/** A draft is put in its place, or goes again. */
+type Drafted = 'placed' | 'dropped';
+
+/** Has a file written that nobody else writes meanwhile; `busy` when another process is at it. */
+async function draftFile(
+  path: string,
+  write: (file: FileHandle) => Promise<Drafted>,
+): Promise<Drafted | 'busy'> {
+  const opened = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+    return null;
+  });
+  if (opened === null) return 'busy';
+  await using file = opened;
+  let outcome: Drafted = 'dropped';
   try {
-    await using file = await open(draft, 'wx', 0o600);
-    await file.writev([...parts]);
-    await rename(draft, path);
-  } catch (error) {
-    await rm(draft, { force: true });
-    throw error;
+    outcome = await write(file);
+    return outcome;
+  } finally {
+    // Once it is in its place, a draft of this name is another process's.
+    if (outcome === 'dropped') await rm(path, { force: true });
   }
 }
 
@@ -183,7 +255,7 @@ async function tidy(folder: string, bytesMaximum: number): Promise<void> {
   const files = (await Promise.all(found)).flat().sort((a, b) => b.usedAt - a.usedAt);
   let bytes = 0;
   for (const { name, path, ...file } of files) {
-    const isDraft = !name.endsWith(extension);
+    const isDraft = name.endsWith(draftExtension);
     if (!isDraft) bytes += file.bytes;
     const isOld = isDraft && file.usedAt < Date.now() - draftMilliseconds;
     if (isOld || (!isDraft && bytes > bytesMaximum)) await rm(path, { force: true });

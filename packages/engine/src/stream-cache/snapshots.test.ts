@@ -1,10 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MemoryStore } from '@counterfoil/testkit';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { command, fill, jar, outcomeOf, startOn } from '../decide/test-jar.ts';
+import { revisionIn } from './snapshot.ts';
 import { openSnapshotFolder } from './snapshot-folder.ts';
 import { placeOf } from './stream-state.ts';
 
@@ -56,10 +57,14 @@ async function filled(coins: number, folder = newFolder()) {
   return { store, folder };
 }
 
+/** The file of the last snapshot. */
 const fileIn = (folder: string): string => {
-  const [name] = readdirSync(folder);
+  const name = readdirSync(folder).find((one) => !one.includes('.previous.'));
   return join(folder, name ?? 'there is no file');
 };
+
+const revisionOf = (path: string): number =>
+  revisionIn(readFileSync(path), { streamName: 'jar-env_1.1', code: 'this code' });
 
 test('the next process reads the event that the snapshot ends with, and what came after it', async () => {
   const { store, folder } = await filled(25);
@@ -80,6 +85,79 @@ test('requests from before the snapshot are known: none takes effect again', asy
     assert.is(await outcomeOf(next.fill(1, `key ${coin}`, { coin: 99 })), 'idempotency_conflict');
   }
   assert.is(store.log.length, 20);
+});
+
+test('what was done right before a snapshot is repeated from the one before it, and the way there is folded once', async () => {
+  const [store, folder] = [new WatchedStore(), newFolder()];
+  const first = processOn(store, folder, 'this code', 600);
+  for (let coin = 0; coin < 1_300; coin += 1) {
+    await first.fill(1, `key ${coin}`, { coin });
+    await first.settled();
+  }
+  const next = processOn(store, folder, 'this code', 600);
+  await next.writer().current();
+  store.readFrom.length = 0;
+  const coins = [1_190, 1_195, 1_150, 1_120, 1_199];
+  const repeated = coins.map((coin) => next.fill(1, `key ${coin}`, { coin }));
+  assert.equal(
+    (await Promise.all(repeated)).map(({ state, replayed }) => [state.coins, replayed]),
+    coins.map((coin) => [coin + 1, true]),
+  );
+  const early = store.readFrom.filter((from) => from < 1_023);
+  assert.equal(early, [599, 600], 'the event that the snapshot ends with, and those behind it');
+  assert.equal(next.errors, []);
+});
+
+test('where the last snapshot is damaged, or not in its place yet, the one before it counts', async () => {
+  const { store, folder } = await filled(25);
+  const file = fileIn(folder);
+  const whole = readFileSync(file);
+  const readsFrom = async (): Promise<readonly number[]> => {
+    store.readFrom.length = 0;
+    const next = processOn(store, folder, 'this code', 1_000);
+    assert.is((await next.writer().current()).state.coins, 25);
+    return store.readFrom;
+  };
+  writeFileSync(file, whole.subarray(0, -1));
+  assert.equal(await readsFrom(), [9, 10]);
+  assert.is(readdirSync(folder).length, 1, 'the damaged one goes');
+  assert.equal(await readsFrom(), [9, 10]);
+  writeFileSync(file, whole);
+  assert.equal(await readsFrom(), [19, 20]);
+});
+
+test('two processes that write one at the same time leave the one before it', async () => {
+  const { store, folder } = await filled(19);
+  const [one, other] = [processOn(store, folder), processOn(store, folder)];
+  await Promise.all([one, other].map((process) => process.writer().current()));
+  await one.fill(1);
+  await Promise.all([other.writer().current(), one.settled()]);
+  await other.settled();
+  assert.equal(
+    readdirSync(folder)
+      .sort()
+      .map((name) => revisionOf(join(folder, name))),
+    [9, 19],
+  );
+  assert.equal([...one.errors, ...other.errors], []);
+});
+
+test('a draft of a process that was killed keeps nobody from writing for long', async () => {
+  const { store, folder } = await filled(9);
+  const draft = join(folder, 'jar-env_1.1.snapshot.draft');
+  writeFileSync(draft, 'a part of');
+  const process = processOn(store, folder);
+  await process.fill(1);
+  await process.settled();
+  assert.equal(readdirSync(folder), ['jar-env_1.1.snapshot.draft'], 'it may still be written');
+  const longAgo = new Date(Date.now() - 120_000);
+  utimesSync(draft, longAgo, longAgo);
+  for (let coin = 0; coin < 20; coin += 1) {
+    await process.fill(1);
+    await process.settled();
+  }
+  assert.ok(readdirSync(folder).includes('jar-env_1.1.snapshot'));
+  assert.equal(process.errors, []);
 });
 
 test('a snapshot has the requests of the very batch that it ends with', async () => {
@@ -138,12 +216,12 @@ const isIgnored = async (store: WatchedStore, folder: string, code?: string): Pr
 };
 
 test('a snapshot by other code is ignored', async () => {
-  const { store, folder } = await filled(20);
+  const { store, folder } = await filled(12);
   await isIgnored(store, folder, 'other code');
 });
 
 test('a damaged snapshot is ignored, wherever it is damaged', async () => {
-  const { store, folder } = await filled(20);
+  const { store, folder } = await filled(12);
   const file = fileIn(folder);
   const whole = readFileSync(file);
   for (let place = 0; place < whole.length; place += 13) {
@@ -165,7 +243,7 @@ test('a snapshot of another log is ignored, and so is one that is ahead of its l
 });
 
 test('a snapshot of another stream is ignored', async () => {
-  const { store, folder } = await filled(20);
+  const { store, folder } = await filled(12);
   const bytes = readFileSync(fileIn(folder));
   writeFileSync(join(folder, 'jar-env_1.2.snapshot'), bytes);
   const next = processOn(store, folder);
@@ -227,7 +305,7 @@ test('many processes that write and read one snapshot at once find a whole one o
     processes.flatMap(({ errors }) => errors),
     [],
   );
-  assert.is(readdirSync(folder).length, 1, 'no draft is left');
+  assert.is(readdirSync(folder).length, 2, 'no draft is left');
 });
 
 test('a folder that cannot be written costs no request', async () => {

@@ -41,6 +41,11 @@ export class Stations<State> {
     if ((revision + 1) % stationEvery === 0) keep(this.#states, stream, stationsMaximum);
   }
 
+  /** Keeps a state that a snapshot gave: the way to those behind it begins with it. */
+  begin(stream: StreamState<State>): void {
+    keep(this.#states, stream, stationsMaximum);
+  }
+
   /** Keeps a newest state, if it is far enough behind the one before it. */
   leave(stream: StreamState<State>): void {
     const { revision } = stream.head;
