@@ -85,8 +85,6 @@ export async function startInstallation(
     const operatorKey = settings.OPERATOR_KEY ?? operatorKeyFrom(secretKey);
     const env = {
       SNAPSHOT_FOLDER: join(folder.path, 'snapshots'),
-      // To read and compile its code is half of the work of an api that starts.
-      NODE_COMPILE_CACHE: join(folder.path, 'compiled'),
       OPERATOR_PORT: '0',
       EXPORT_FOLDER: join(folder.path, 'exports'),
       ...applicationEnvironment(settings, servers, secretKey),

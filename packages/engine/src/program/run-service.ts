@@ -1,4 +1,3 @@
-import { flushCompileCache } from 'node:module';
 import { connect } from '../database/database.ts';
 import type { EventStore } from '../log/types.ts';
 import { type HealthCheck, within } from '../operations/health.ts';
@@ -33,8 +32,6 @@ export async function runService<Service extends { stop(): Promise<void> }>(
   try {
     const service = await start(shutdown.readiness);
     shutdown.onShutdown(name, () => service.stop());
-    // Where NODE_COMPILE_CACHE is set, the next process starts from what this one has compiled, even if it is killed.
-    flushCompileCache();
     const line = { event: 'ready', ...ready(service), pid: process.pid };
     process.stdout.write(`${JSON.stringify(line)}\n`);
   } catch (error) {
