@@ -94,8 +94,6 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   readonly #count: ReturnType<typeof counters>;
   /** Null while this member is not there for the others: before it is open, and once it leaves. */
   #carryOutHere: CarryOutFor<Request, Answer> | null = null;
-  /** True from the turn after a standstill to the next one: what happened meanwhile has to be read first. */
-  #catchesUp = false;
   #numbersGiven = 0;
   #carriedOut = 0;
 
@@ -184,12 +182,13 @@ class JoinedMember<Request, Answer> implements Handover<Request, Answer> {
   }
 
   #takeTurn(): void {
-    this.#catchesUp = this.#standstill.noteTurn();
+    this.#standstill.noteTurn();
     this.#announce();
   }
 
   #announce(): void {
-    if (this.#carryOutHere === null || this.#catchesUp) return;
+    // After a standstill, what happened meanwhile has to be read first.
+    if (this.#carryOutHere === null || this.#standstill.isRecent) return;
     this.#post.announce({ isLeaving: false });
   }
 

@@ -15,6 +15,11 @@ export class Standstill {
     this.#last = clock();
   }
 
+  /** True from the turn after a standstill to the next one. */
+  get isRecent(): boolean {
+    return this.#wasLate;
+  }
+
   /**
    * Notes a turn. True when it comes so late that the process has stood still since the last one, and not after another such
    * turn: a process that comes late to all of them is slow.

@@ -376,10 +376,16 @@ export class CachedStream<State> {
     return await this.#refolding;
   }
 
-  /** True when at most as many events as from one station to the next lie between a revision and a state that is kept. */
   #isNear(revision: number): boolean {
-    const passed = this.#stations.latest(({ revision: next }) => next <= revision);
-    return revision - (passed?.head.revision ?? -1) <= stationEvery;
+    return isNear(
+      this.#passed(({ revision: next }) => next <= revision),
+      revision,
+    );
+  }
+
+  /** The latest of the states that are kept and belong; the empty one when there is none. */
+  #passed(belongs: (end: StreamEnd) => boolean): StreamState<State> {
+    return this.#stations.latest(belongs) ?? emptyStream(this.place.aggregate.initial);
   }
 
   async #refold(revision: number): Promise<StreamState<State>> {
@@ -400,9 +406,8 @@ export class CachedStream<State> {
     upTo = revisionMaximum,
   ): Promise<StreamState<State>> {
     const { aggregate } = this.place;
-    const passed = this.#stations.latest(belongs) ?? emptyStream<State>(aggregate.initial);
-    const isNear = upTo - passed.head.revision <= stationEvery;
-    let stream = isNear ? passed : await this.#laterSnapshot(passed, belongs, upTo);
+    const passed = this.#passed(belongs);
+    let stream = isNear(passed, upTo) ? passed : await this.#laterSnapshot(passed, belongs, upTo);
     for await (const event of this.events(stream.head.revision + 1, upTo)) {
       // Read to the end: leaving the loop early would leave the read open in some clients.
       if (!belongs(event)) continue;
@@ -482,3 +487,7 @@ export class CachedStream<State> {
     this.#snapshots.keep(this.#now.head.revision);
   }
 }
+
+/** True when at most as many events as from one station to the next lie between a state and a revision. */
+const isNear = ({ head }: StreamState<unknown>, revision: number): boolean =>
+  revision - head.revision <= stationEvery;

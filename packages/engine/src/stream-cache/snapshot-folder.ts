@@ -130,8 +130,9 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
       const kept = await revisionsIn(streamName, files);
       const snapshot = take();
       // Another process that has the stream in memory writes it down as often.
-      if (!isDue(snapshot.stream.head.revision, latestOf(kept))) {
-        onOther(latestOf(kept));
+      const known = latestOf(kept);
+      if (!isDue(snapshot.stream.head.revision, known)) {
+        onOther(known);
         return 'dropped';
       }
       const parts = await snapshotFile({ streamName, code }, snapshot);
@@ -255,7 +256,7 @@ async function tidy(folder: string, bytesMaximum: number): Promise<void> {
   const files = (await Promise.all(found)).flat().sort((a, b) => b.usedAt - a.usedAt);
   let bytes = 0;
   for (const { name, path, ...file } of files) {
-    const isDraft = name.endsWith(draftExtension);
+    const isDraft = !name.endsWith(extension);
     if (!isDraft) bytes += file.bytes;
     const isOld = isDraft && file.usedAt < Date.now() - draftMilliseconds;
     if (isOld || (!isDraft && bytes > bytesMaximum)) await rm(path, { force: true });
