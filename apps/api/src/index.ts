@@ -350,6 +350,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const { DATABASE_URL: database } = config;
   const imports = { database, files, streams, server, authentication, policy, log, metrics };
   started.add(startImports(imports), stop);
+  await streams.readAhead();
   const { port } = await server.listen(config.PORT, config.HOST);
   members?.open({ server, authentication });
   const operatorPort = await openOperators(started, config, { shared, directory, secrets });

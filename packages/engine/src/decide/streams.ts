@@ -4,9 +4,11 @@ import { ReservationClaims } from '../constraints/claims.ts';
 import { reservation } from '../constraints/reservation.ts';
 import type { Clock } from '../define/clock.ts';
 import { Parts } from '../define/part.ts';
+import { parseStreamName } from '../log/stream-name.ts';
 import type { EventStore } from '../log/types.ts';
 import { StreamCache, type StreamCacheOptions } from '../stream-cache/stream-cache.ts';
 import { placeOf, type StreamPlace } from '../stream-cache/stream-state.ts';
+import { readAhead } from './read-ahead.ts';
 import { RememberedEvents } from './remembered-events.ts';
 import { StreamWriter, type WriterEnvironment } from './stream-writer.ts';
 
@@ -30,6 +32,8 @@ export interface StreamsOptions
 /** The folded streams of a process, the writers of them, one per stream, and the claims they share. */
 export interface Streams {
   writer<State>(aggregate: AnyAggregate, scope: string, id: string): StreamWriter<State>;
+  /** Reads the long streams that were used last: see read-ahead.ts. */
+  readAhead(): Promise<void>;
   readonly claims: ReservationClaims;
   readonly cache: StreamCache;
   readonly remembered: RememberedEvents;
@@ -59,6 +63,11 @@ export function createStreams(options: StreamsOptions): Streams {
     writers.set(stream, writer);
     return writer;
   };
+  const read = async (name: string): Promise<void> => {
+    const parts = parseStreamName(name);
+    const aggregate = parts && aggregates.get(parts.category);
+    if (aggregate) await writerOf(placeOf(aggregate, parts.scope, parts.id)).current();
+  };
   const claims = new ReservationClaims({
     ...options,
     writerOf,
@@ -73,6 +82,7 @@ export function createStreams(options: StreamsOptions): Streams {
   };
   return {
     writer: (aggregate, scope, id) => writerOf(placeOf(aggregate, scope, id)),
+    readAhead: async () => options.snapshots && readAhead(options.snapshots, read),
     claims,
     cache,
     remembered: new RememberedEvents(store),

@@ -37,6 +37,8 @@ export interface Snapshots {
   save(streamName: string, take: () => Snapshot, onOther: (revision: number) => void): boolean;
   /** Removes the snapshots of a stream, one of which does not fit the log. Never rejects. */
   remove(streamName: string): Promise<void>;
+  /** Streams that have snapshots, by this code or other code, at most so many: those whose were used last come first. Never rejects. */
+  lastUsed(streamsMaximum: number): Promise<readonly string[]>;
   /** Resolves when nothing is being written. */
   settled(): Promise<void>;
 }
@@ -164,6 +166,10 @@ export function openSnapshotFolder(options: SnapshotFolderOptions): Snapshots {
       underWay.set(streamName, written);
       return true;
     },
+    async lastUsed(streamsMaximum) {
+      const names = await lastUsedIn(folder).catch((error) => onError(error, 'all streams'));
+      return (names ?? []).slice(0, streamsMaximum);
+    },
     async settled() {
       await Promise.all(underWay.values());
     },
@@ -246,16 +252,32 @@ async function draftFile(
   }
 }
 
-/** Removes drafts that nobody writes any more, and the files beyond the limit. */
-async function tidy(folder: string, bytesMaximum: number): Promise<void> {
+/** The stream of a file by its name; null when it is no snapshot. */
+function streamOf(fileName: string): string | null {
+  const found = [previousExtension, extension].find((one) => fileName.endsWith(one));
+  return found === undefined ? null : fileName.slice(0, -found.length);
+}
+
+/** The streams that have snapshots in a folder; those whose were used last come first. */
+async function lastUsedIn(folder: string): Promise<readonly string[]> {
+  const names = (await filesIn(folder)).flatMap(({ name }) => streamOf(name) ?? []);
+  return [...new Set(names)];
+}
+
+/** The files of a folder; those that were used last come first. */
+async function filesIn(folder: string) {
   const found = (await readdir(folder)).map(async (name) => {
     const path = join(folder, name);
     const stats = await stat(path).catch(() => null);
     return stats ? [{ name, path, bytes: stats.size, usedAt: stats.mtimeMs }] : [];
   });
-  const files = (await Promise.all(found)).flat().sort((a, b) => b.usedAt - a.usedAt);
+  return (await Promise.all(found)).flat().sort((a, b) => b.usedAt - a.usedAt);
+}
+
+/** Removes drafts that nobody writes any more, and the files beyond the limit. */
+async function tidy(folder: string, bytesMaximum: number): Promise<void> {
   let bytes = 0;
-  for (const { name, path, ...file } of files) {
+  for (const { name, path, ...file } of await filesIn(folder)) {
     const isDraft = !name.endsWith(extension);
     if (!isDraft) bytes += file.bytes;
     const isOld = isDraft && file.usedAt < Date.now() - draftMilliseconds;

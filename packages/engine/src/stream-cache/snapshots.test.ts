@@ -160,6 +160,38 @@ test('a draft of a process that was killed keeps nobody from writing for long', 
   assert.equal(process.errors, []);
 });
 
+test('a process that begins reads the streams that were used last, before anybody asks for them', async () => {
+  const { store, folder } = await filled(25);
+  const next = processOn(store, folder);
+  await next.streams.readAhead();
+  assert.equal(store.readFrom, [19, 20]);
+  await next.fill(1);
+  assert.equal(store.readFrom, [19, 20], 'nothing more has to be read');
+  const other = processOn(store, folder, 'other code', 1_000);
+  await other.streams.readAhead();
+  assert.equal(store.readFrom, [19, 20, 0], 'after a release too');
+  await startOn(store).streams.readAhead();
+  assert.equal([...next.errors, ...other.errors], []);
+});
+
+test('the streams that were used last are named once each, the latest first, and drafts are none', async () => {
+  const { folder } = await filled(25);
+  const day = 86_400;
+  const addFile = (name: string, usedAt: number): void => {
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), usedAt, usedAt);
+  };
+  const now = Date.now() / 1_000;
+  addFile('jar-env_1.2.snapshot', now + day);
+  addFile('jar-env_1.2.previous.snapshot', now - day);
+  addFile('jar-env_1.3.snapshot.draft', now + day);
+  addFile('jar-env_1.4.snapshot', now - day);
+  const onError = (error: unknown): void => assert.unreachable(String(error));
+  const { lastUsed } = openSnapshotFolder({ folder, code: 'this code', onError });
+  assert.equal(await lastUsed(9), ['jar-env_1.2', 'jar-env_1.1', 'jar-env_1.4']);
+  assert.equal(await lastUsed(2), ['jar-env_1.2', 'jar-env_1.1']);
+});
+
 test('a snapshot has the requests of the very batch that it ends with', async () => {
   const folder = newFolder();
   const store = new WatchedStore();
