@@ -58,6 +58,7 @@ import {
 import { targetPolicyOf } from '@counterfoil/webhooks';
 import { isOfAuthentication, startAuthentication } from './authentication.ts';
 import { type ApiConfig, quotasOf } from './config.ts';
+import { documentWriter } from './documents.ts';
 import { furthestPosition } from './furthest-position.ts';
 import { startImports } from './imports.ts';
 import { describedApi } from './info.ts';
@@ -270,10 +271,11 @@ const filesOf = ({ DATABASE_URL: database }: ApiConfig) =>
 async function openApi(started: Started, config: ApiConfig, options: ApiOptions) {
   const log = createLog({ level: config.LOG_LEVEL, name: 'api' });
   const metrics = createMetrics();
-  const session = listeningSession(config.DATABASE_URL);
-  const readModel = started.add(createReadModel({ url: config.DATABASE_URL, log, session }), close);
+  const { DATABASE_URL: database } = config;
+  const session = listeningSession(database);
+  const readModel = started.add(createReadModel({ url: database, log, session }), close);
   const store = started.add(openEventStore({ url: config.EVENTSTORE_URL }), close);
-  await assertAdmitted({ store, database: config.DATABASE_URL });
+  await assertAdmitted({ store, database });
   const broker = await openBroker(started, config, furthestPosition(store, readModel), {
     log,
     metrics,
@@ -299,8 +301,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   const parts = partsOf({ secrets, policy: targetPolicyOf(config), now: Date.now });
   const streams = streamsOf({ store, time, members, slices, clocks, config, log, metrics, parts });
   const { publicBytesPerHour: perHour } = quotas;
-  const publicBytes = watchPublicBytes({ database: config.DATABASE_URL, log, perHour });
-  started.add(publicBytes, close);
+  const publicBytes = started.add(watchPublicBytes({ database, log, perHour }), close);
   const followed = followedStore(started, { store, slices, streams, log });
   const authentication = startAuthentication(followed, { directory, clocks }, log);
   started.add(authentication.fold, stop);
@@ -332,6 +333,7 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
     ...shared,
     ...(members ? { elsewhere: members.elsewhere({ ...runOptions, authentication }) } : {}),
     ...describedApi(slices),
+    writeDocument: documentWriter(),
     notices: noticesOf({ config, provider: paymentProvider, directory, secrets, streams }),
     openQuestions: { '/documents/verify': checkDocument(secrets.documentSecret) },
     authenticate: (apiKey) => authentication.authenticate(apiKey),
@@ -347,7 +349,6 @@ async function openApi(started: Started, config: ApiConfig, options: ApiOptions)
   await authentication.fold.ready;
   senders.take({ slices, server, authentication, now: Date.now, log, metrics });
   const policy = targetPolicyOf(config);
-  const { DATABASE_URL: database } = config;
   const imports = { database, files, streams, server, authentication, policy, log, metrics };
   started.add(startImports(imports), stop);
   await streams.readAhead();

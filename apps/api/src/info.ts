@@ -1,4 +1,4 @@
-import { type ApiInfo, type HttpOptions, once } from '@counterfoil/engine';
+import { type ApiInfo, type DescribedApi, type HttpOptions, once } from '@counterfoil/engine';
 import { asyncApiDocument, eventTypesOf, publishedBodies } from '@counterfoil/modules';
 import { accountFields } from './fields/accounts.ts';
 import { catalogueFields } from './fields/catalogue.ts';
@@ -85,9 +85,7 @@ export const apiInfo: ApiInfo = {
 };
 
 /** The slices of an API with what describes them and their events. */
-export function describedApi(
-  slices: HttpOptions['modules'],
-): Pick<HttpOptions, 'modules' | 'info' | 'documents'> {
+export function describedApi(slices: HttpOptions['modules']): DescribedApi {
   const types = eventTypesOf(slices.flatMap(({ publicEvents }) => publicEvents));
   const published = once(() => publishedBodies(types));
   return {

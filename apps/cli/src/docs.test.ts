@@ -8,7 +8,7 @@ import { otherVariables } from './docs/variables.ts';
 import { referenceDocuments, referenceFolder } from './docs.ts';
 
 const test = suite('reference');
-const documents = await referenceDocuments();
+const documents = referenceDocuments();
 const example = readFileSync(resolve(import.meta.dirname, '../../../.env.example'), 'utf8');
 
 for (const [name, text] of Object.entries(documents)) {

@@ -108,7 +108,7 @@ program
   .option('--folder <path>', 'where to write it; by default docs/reference')
   .action(async ({ folder }: { readonly folder?: string }) => {
     const { referenceFolder, writeReference } = await import('./docs.ts');
-    for (const path of await writeReference(folder ?? referenceFolder)) print(path);
+    for (const path of writeReference(folder ?? referenceFolder)) print(path);
   });
 
 const events = program.command('events').description('look at the log');

@@ -9,7 +9,7 @@ interface Part {
   readonly [name: string]: unknown;
 }
 
-const written = await referenceDocuments();
+const written = referenceDocuments();
 const names = ['openapi.json', 'operator-openapi.json'];
 const documents = names.map((name) => ({
   name,

@@ -4,8 +4,10 @@ import { problemCodes } from '@counterfoil/kernel';
 import express, { type Express, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
 import { codingFor, compressed } from './compression.ts';
+import { type DescribedApi, documentsOf } from './described-documents.ts';
 import { exchangeOf } from './exchange.ts';
-import { once } from './once.ts';
+import type { HttpOptions } from './host.ts';
+import { onceDone } from './once.ts';
 import { mountPage } from './paths.ts';
 import { problemsPath } from './problem-body.ts';
 
@@ -117,9 +119,10 @@ const send = (response: Response, type: string, text: Buffer): void => {
  */
 export function mountDocumentation(
   application: Express,
-  title: string,
-  documents: Readonly<Record<string, () => object>>,
+  api: DescribedApi & Pick<HttpOptions, 'writeDocument'>,
 ): void {
+  const { title } = api.info;
+  const documents: Readonly<Record<string, () => object>> = documentsOf(api);
   const reference = Buffer.from(referencePage(title));
   const problems = Buffer.from(problemsPage(title));
   const start = Buffer.from(startScript);
@@ -131,14 +134,16 @@ export function mountDocumentation(
   const mount = (path: string, answer: RequestHandler): void =>
     mountPage(application, path, answer);
   for (const [path, document] of Object.entries(documents)) {
-    const written = once(() => Buffer.from(JSON.stringify(document())));
+    const written = onceDone(async () =>
+      Buffer.from((await api.writeDocument?.(path)) ?? JSON.stringify(document())),
+    );
     const coded = {
-      br: once(() => compressed(written(), 'br')),
-      gzip: once(() => compressed(written(), 'gzip')),
+      br: onceDone(async () => compressed(await written(), 'br')),
+      gzip: onceDone(async () => compressed(await written(), 'gzip')),
     };
     mount(path, async (request, response) => {
       exchangeOf(response).label = `GET ${path}`;
-      const text = written();
+      const text = await written();
       const coding = codingFor(request, response, text.length);
       const bytes = coding && (await coded[coding]());
       if (coding) response.setHeader('Content-Encoding', coding);

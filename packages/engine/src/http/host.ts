@@ -169,15 +169,15 @@ export interface HttpOptions {
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
   /**
-   * True to make the documents before the first request, which would else wait for them, and all others with it. It
-   * takes a good part of a start. Default: not in tests, which start much and seldom ask for documents.
+   * Writes the document of a path as JSON, away from this thread, which serves nobody for the seconds that a large one
+   * takes. Without it they are made here. Asked for each of them once, unless it rejects.
    */
-  readonly describesAtStart?: boolean;
+  readonly writeDocument?: (path: string) => Promise<string>;
 }
 
 /** The options with their defaults. */
 export type HttpSettings = HttpOptions &
-  Required<Pick<HttpOptions, keyof typeof httpDefaults | 'validateResponses' | 'describesAtStart'>>;
+  Required<Pick<HttpOptions, keyof typeof httpDefaults | 'validateResponses'>>;
 
 /** An HTTP server of routes. */
 export interface HttpServer {
@@ -192,8 +192,6 @@ export interface HttpServer {
   carryOut(request: HandedRequest, caller: Principal): Promise<Sized<HandedAnswer> | null>;
   /** Answers a request that came in a message, whose caller counts (or not: null). It does not reject. */
   answerMessage(request: MessageRequest, callerOf: () => Principal | null): Promise<MessageAnswer>;
-  /** The OpenAPI 3.1 document of all routes. */
-  openapi(): object;
   /** All routes, in the order in which they are shown. */
   readonly routeKeys: readonly RouteKey[];
 }

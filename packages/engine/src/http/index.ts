@@ -1,3 +1,4 @@
+export { type DescribedApi, documentsOf } from './described-documents.ts';
 export type { HandedAnswer, HandedCaller, HandedRequest } from './handed-request.ts';
 export type {
   ApiInfo,
@@ -11,6 +12,6 @@ export type {
   RequestRun,
   TakeNotice,
 } from './host.ts';
-export { once } from './once.ts';
+export { once, onceDone } from './once.ts';
 export { type ProblemBody, problemBody } from './problem-body.ts';
 export { createHttpServer, createServiceServer } from './server.ts';

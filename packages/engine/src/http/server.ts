@@ -11,8 +11,6 @@ import { failureHandler } from './failure.ts';
 import type { HttpOptions, HttpServer, HttpSettings } from './host.ts';
 import { httpDefaults, tenantTurns } from './limits.ts';
 import { mountNotices } from './notices.ts';
-import { once } from './once.ts';
-import { openApiDocument } from './openapi.ts';
 import { createRateCounter, limitRateWith } from './rate-limit.ts';
 import { routesOf } from './routes.ts';
 import { type PlacedRoute, placeRoutes } from './routing.ts';
@@ -27,17 +25,11 @@ import { createTurns } from './turns.ts';
 export function createHttpServer(options: HttpOptions): HttpServer {
   const settings: HttpSettings = {
     validateResponses: process.env.NODE_ENV === 'test',
-    describesAtStart: process.env.NODE_ENV !== 'test',
     ...httpDefaults,
     ...options,
   };
   const placed = placeRoutes(options.modules);
   const inner = placeRoutes(options.modules.map(operationsOnly));
-  const documents = {
-    '/openapi.json': once(() => openApiDocument(placed, options.info)),
-    ...options.documents,
-  };
-  if (settings.describesAtStart) for (const describe of Object.values(documents)) describe();
   const countRate = createRateCounter(settings.rateLimit);
   const limitRate = limitRateWith(countRate);
   const turns = createTurns(tenantTurns);
@@ -64,7 +56,7 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     );
     mountServiceRoutes(application, { ...settings, isClosing: connections.isClosing });
     mountNotices(application, settings);
-    mountDocumentation(application, options.info.title, documents);
+    mountDocumentation(application, options);
     application.use(unknownPath);
     application.use(failureHandler(options.log));
     return application;
@@ -76,7 +68,6 @@ export function createHttpServer(options: HttpOptions): HttpServer {
     close: connections.close,
     carryOut: takeOverWith(withEndpoints, carryOut),
     answerMessage: answerMessagesWith({ ...withEndpoints, countRate, carryOut }),
-    openapi: documents['/openapi.json'],
     routeKeys: placed.map(({ key }) => key),
   };
 }
