@@ -4,7 +4,7 @@ import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { documentWriter } from './documents.ts';
 
-const test = suite('documents of the API that a thread writes');
+const test = suite('documents of the API that a process of its own writes');
 
 const committed = (name: string): unknown =>
   JSON.parse(readFileSync(resolve(import.meta.dirname, '../../../docs/reference', name), 'utf8'));

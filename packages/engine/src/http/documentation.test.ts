@@ -70,7 +70,7 @@ test('a document that is written elsewhere is asked for once, and again where th
   const machine = await startMachine(undefined, {
     writeDocument: async (path) => {
       asked.push(path);
-      if (asked.length === 1) throw new Error('the thread has ended');
+      if (asked.length === 1) throw new Error('it has ended');
       return '{"openapi":"3.1.0"}';
     },
   });

@@ -169,7 +169,7 @@ export interface HttpOptions {
   /** True to check each response against the schema of its route. Default: in tests only. */
   readonly validateResponses?: boolean;
   /**
-   * Writes the document of a path as JSON, away from this thread, which serves nobody for the seconds that a large one
+   * Writes the document of a path as JSON, away from this process, which serves nobody for the seconds that a large one
    * takes. Without it they are made here. Asked for each of them once, unless it rejects.
    */
   readonly writeDocument?: (path: string) => Promise<string>;
