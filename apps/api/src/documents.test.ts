@@ -14,7 +14,7 @@ test('they are those of the reference', async () => {
   const names = ['openapi.json', 'asyncapi.json'];
   const written = await Promise.all(names.map((name) => write(`/${name}`)));
   for (const [index, name] of names.entries()) {
-    // Not compared by the assertion alone, which would print the whole of both.
+    // `assert.is` would print the whole of both.
     assert.ok(written[index] === JSON.stringify(committed(name)), name);
   }
 });

@@ -99,7 +99,7 @@ export function describedApi(slices: HttpOptions['modules']): DescribedApi {
         return published().schemas;
       },
     },
-    documents: { '/asyncapi.json': once(() => asyncApiDocument(types, apiInfo.version)) },
+    documents: { '/asyncapi.json': () => asyncApiDocument(types, apiInfo.version) },
   };
 }
 

@@ -16,14 +16,13 @@ export async function readAhead(
   read: (streamName: string) => Promise<unknown>,
   { streams, milliseconds }: typeof readAheadLimits = readAheadLimits,
 ): Promise<void> {
-  const until = performance.now() + milliseconds;
+  const ended = new AbortController();
   const readAll = async (): Promise<void> => {
     for (const name of await snapshots.lastUsed(streams)) {
-      if (performance.now() > until) return;
+      if (ended.signal.aborted) return;
       await read(name).catch(() => undefined);
     }
   };
-  const ended = new AbortController();
   const late = pause(milliseconds, undefined, { signal: ended.signal });
   await Promise.race([readAll(), late]).finally(() => ended.abort());
 }

@@ -1,5 +1,4 @@
 import type { HttpOptions } from './host.ts';
-import { once } from './once.ts';
 import { openApiDocument } from './openapi.ts';
 import { placeRoutes } from './routing.ts';
 
@@ -7,10 +6,10 @@ import { placeRoutes } from './routing.ts';
 export type DescribedApi = Pick<HttpOptions, 'modules' | 'info' | 'documents'>;
 
 /**
- * The documents of an API by path, each of them made when it is first asked for: the OpenAPI 3.1 document of all its
+ * The documents of an API by path, each of them made whenever it is asked for: the OpenAPI 3.1 document of all its
  * routes, and what it has beside that. Making one throws `BrokenInvariant` where two routes have the same operation id.
  */
 export const documentsOf = ({ modules, info, documents }: DescribedApi) => ({
   ...documents,
-  '/openapi.json': once(() => openApiDocument(placeRoutes(modules), info)),
+  '/openapi.json': () => openApiDocument(placeRoutes(modules), info),
 });
