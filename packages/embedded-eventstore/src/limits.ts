@@ -38,6 +38,8 @@ export const limits = {
   readPageBytes: 1024 * 1024,
   /** The time for which a subscription to `$all` that is live looks for nothing new after it has found something. */
   liveRestMilliseconds: 3,
+  /** The young generation of the process that `startEventStoreProcess` starts. */
+  youngGenerationMegabytes: 8,
   /** Encoded events are sent together up to this size. */
   sendBytes: 64 * 1024,
   /** A filter is compiled from client input, so it is bounded as well. */

@@ -44,14 +44,16 @@ const compiledEarly = [
  * The options of Node.js for a process. The api collects its young garbage on its own thread: what it gains by helper threads is
  * less than what they take from the processes beside it (64 clients, two cores: 9 to 15 % less processor time per entry in the api, 3 to
  * 9 % more entries a second, pauses no longer). What has become old is marked beside the work, or a whole heap would be one
- * pause of up to a second. The projector gains by all helpers and keeps them.
+ * pause of up to a second. The projector gains by all helpers and keeps them. An api that has had nothing to do for some seconds does not
+ * give back memory: V8 collects the whole heap for that, and once more right after it, just when the next requests come.
  */
 const nodeOptions = (kind: ApplicationName): readonly string[] => {
   // It has little to do most of the time, and its memory is to stay small when it has.
   if (kind === 'exporter') return ['--max-old-space-size=160', '--max-semi-space-size=8'];
   const megabytes = semiSpaceMegabytes[kind];
   const options = [`--max-semi-space-size=${megabytes}`, `--min-semi-space-size=${megabytes}`];
-  return kind === 'api' ? [...options, '--no-parallel-scavenge', ...compiledEarly] : options;
+  if (kind !== 'api') return options;
+  return [...options, '--no-parallel-scavenge', '--no-memory-reducer', ...compiledEarly];
 };
 
 /** Starts one of our processes and keeps it running; `name` tells those of one kind apart. */
