@@ -4,8 +4,8 @@ import type { RequestFingerprint } from '../log/types.ts';
 /**
  * Outcomes of all streams that a process keeps at least; at most they are twice as many. Its own are as many as clients may have
  * under way when a connection breaks: they repeat them at once. At full load that is a second or two, less than the young
- * generation takes to fill. More of them would be old when they go, and above all more work for the garbage collector: with 4,096 a
- * young collection took about twice as long. Those of other processes, of which each has the state after it as well, are as many
+ * generation takes to fill. More of them would be old when they go, and above all more work for the garbage collector: with 4,096 in
+ * place of 512 a young collection took about twice as long. Those of other processes, of which each has the state after it as well, are as many
  * as clients have under way when a process ends: they repeat them at others.
  */
 const outcomesKept = { own: 1_024, told: 256 } as const;
