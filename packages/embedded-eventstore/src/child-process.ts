@@ -35,19 +35,12 @@ interface ReadyLine {
   readonly generation: string;
 }
 
-/**
- * V8 begins to mark a whole heap when what is left below its limit is less than a young generation, and counts the
- * buffers that the young generation holds as old. What the store keeps on its heap is 20 MB, so that with a young generation of 64 MB,
- * which V8 comes to by itself, it was collected whole once a second under load, for the buffers of that second.
- */
-const youngGeneration = `--max-semi-space-size=${limits.youngGenerationMegabytes}`;
-
 /** Starts the command `main.ts`; rejects with its last words when it does not become ready. */
 export async function startEventStoreProcess(options: ProcessOptions): Promise<EventStoreProcess> {
   const [command = process.execPath, ...args] = [
     ...(options.launcher ?? []),
     process.execPath,
-    youngGeneration,
+    `--max-semi-space-size=${limits.youngGenerationMegabytes}`,
     fileURLToPath(new URL('./main.ts', import.meta.url)),
     '--directory',
     options.directory,
