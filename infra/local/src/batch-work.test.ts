@@ -4,6 +4,8 @@ import { getPriority, release } from 'node:os';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { batchLauncher } from './batch-work.ts';
+import { spawnGuarded } from './guarded-process.ts';
+import { linesOf } from './lines.ts';
 
 const test = suite('batch work');
 
@@ -28,9 +30,27 @@ test('starts the program with its arguments as they are', () => {
   assert.is(String(stdout), "<a  b><$1><'>");
 });
 
+const sliceLine = `grep -w se.slice ${seen}`;
+
 (canTell ? test : test.skip)('gives it longer turns, and leaves it as nice as it was', () => {
-  const words = printed(`grep -w se.slice ${seen}; nice`);
-  assert.equal(words, ['se.slice', ':', '6000000', String(Math.min(19, getPriority() + 3))]);
+  const words = printed(`${sliceLine}; nice`);
+  assert.equal(words, ['se.slice', ':', '3000000', String(Math.min(19, getPriority() + 3))]);
+});
+
+(canTell ? test : test.skip)('gives a process the turns that it is to have', async () => {
+  for (const [turns, slice] of [
+    [undefined, 3_000_000],
+    ['short', 3_000_000],
+    ['long', 12_000_000],
+  ] as const) {
+    const child = spawnGuarded({
+      ...{ command: '/bin/sh', args: ['-c', sliceLine], env: process.env, turns },
+      ...{ stopSignal: 'SIGTERM', stopLimitMs: 10_000, output: 'pipe' },
+    });
+    const { value } = await linesOf(child.stdout ?? process.stdin).next();
+    assert.is(Number(value?.split(':')[1]), slice, turns);
+    await child.exited;
+  }
 });
 
 test.run();

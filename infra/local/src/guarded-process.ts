@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
-import { becomeBatchWork } from './batch-work.ts';
+import { becomeBatchWork, type Turns } from './batch-work.ts';
 import { type StopSignal, writeProcessRecord } from './process-record.ts';
 
 /** The end of a process: one of the two is set. */
@@ -19,6 +19,8 @@ export interface GuardedProcessOptions {
   readonly cwd?: string;
   /** Account to run as; only root may give one. */
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
+  /** The time for which it works before another one that waits has its turn. Default: short. */
+  readonly turns?: Turns | undefined;
   readonly stopSignal: StopSignal;
   /** The time that the process may take to stop before it is killed. */
   readonly stopLimitMs: number;
@@ -43,7 +45,8 @@ export interface GuardedProcess {
  * The process proper is started by this shell line, which waits for a word from the parent. The word
  * comes when the guard stands, so there is no moment at which the parent can die and leave an orphan.
  */
-const LAUNCHER = `read -r word <&3 || exit 1; ${becomeBatchWork}; exec "$@" 3<&-`;
+const launcher = (turns: Turns): string =>
+  `read -r word <&3 || exit 1; ${becomeBatchWork(turns)}; exec "$@" 3<&-`;
 
 /**
  * The guard reads a pipe that only the parent holds. A word means that it is no longer needed; the
@@ -94,11 +97,12 @@ export function spawnGuarded(options: GuardedProcessOptions): GuardedProcess {
 }
 
 function launch(options: GuardedProcessOptions): ChildProcess {
+  const line = launcher(options.turns ?? 'short');
   const target = options.output === 'pipe' ? 'pipe' : openSync(options.output.file, 'a', 0o600);
   try {
     const child = spawn(
       '/bin/sh',
-      ['-c', LAUNCHER, 'counterfoil-launcher', options.command, ...options.args],
+      ['-c', line, 'counterfoil-launcher', options.command, ...options.args],
       {
         env: options.env,
         detached: true,

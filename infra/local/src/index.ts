@@ -1,4 +1,4 @@
-export { batchLauncher } from './batch-work.ts';
+export { batchLauncher, type Turns } from './batch-work.ts';
 export {
   type DataFolder,
   DataFolderInUseError,

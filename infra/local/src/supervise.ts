@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Turns } from './batch-work.ts';
 import { type GuardedProcess, type ProcessExit, spawnGuarded } from './guarded-process.ts';
 import { type Kept, keepRunning, type RestartPolicy, type Running } from './keep-running.ts';
 import { linesOf } from './lines.ts';
@@ -18,6 +19,8 @@ export interface SupervisedProcessOptions {
   readonly args: readonly string[];
   /** The whole environment of the process. */
   readonly env: NodeJS.ProcessEnv;
+  /** The time for which it works before another one that waits has its turn. Default: short. */
+  readonly turns?: Turns;
   readonly ready: Readiness;
   /** The time until it must be ready, else it is killed and started again. Default 60 s. */
   readonly readyLimitMs?: number;
@@ -84,6 +87,7 @@ async function startOnce(
     command: options.command,
     args: options.args,
     env: options.env,
+    turns: options.turns,
     stopSignal: 'SIGTERM',
     stopLimitMs: options.stopLimitMs ?? STOP_LIMIT_MS,
     output: 'pipe',

@@ -5,6 +5,7 @@ import {
   type LogFile,
   type ReadyProcess,
   superviseProcess,
+  type Turns,
 } from '@counterfoil/local';
 
 const restart = { initialDelayMs: 200, maxDelayMs: 5_000 } as const;
@@ -17,6 +18,14 @@ const mains = {
 } as const;
 
 export type ApplicationName = keyof typeof mains;
+
+/** Those that come to much at once work longer at a time than those that many wait for, such as the event store. */
+const turns: Readonly<Record<ApplicationName, Turns>> = {
+  api: 'long',
+  projector: 'long',
+  webhooks: 'short',
+  exporter: 'short',
+};
 
 /**
  * Megabytes of the young generation, from the start: V8 lets it grow only where much survives, and here little does. What is under way
@@ -69,6 +78,7 @@ export const startApplication = (
     command: process.execPath,
     args: [...nodeOptions(kind), fileURLToPath(mains[kind])],
     env,
+    turns: turns[kind],
     ready: 'json-line',
     restart,
     log,
