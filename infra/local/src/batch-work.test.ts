@@ -9,13 +9,6 @@ import { linesOf } from './lines.ts';
 
 const test = suite('batch work');
 
-/** The words that a program prints which is started with the launcher and is three steps nicer than we are. */
-function printed(script: string): readonly string[] {
-  const command = ['-n', '3', ...batchLauncher, '/bin/sh', '-c', script];
-  const { stdout } = spawnSync('nice', command, { encoding: 'utf8' });
-  return stdout.trim().split(/\s+/);
-}
-
 /** Linux shows here how it sees a process: with its slice, if it was built to. */
 const seen = '/proc/self/sched';
 const [major = 0, minor = 0] = release().split('.').map(Number);
@@ -33,7 +26,9 @@ test('starts the program with its arguments as they are', () => {
 const sliceLine = `grep -w se.slice ${seen}`;
 
 (canTell ? test : test.skip)('gives it longer turns, and leaves it as nice as it was', () => {
-  const words = printed(`${sliceLine}; nice`);
+  const command = ['-n', '3', ...batchLauncher, '/bin/sh', '-c', `${sliceLine}; nice`];
+  const { stdout } = spawnSync('nice', command, { encoding: 'utf8' });
+  const words = stdout.trim().split(/\s+/);
   assert.equal(words, ['se.slice', ':', '3000000', String(Math.min(19, getPriority() + 3))]);
 });
 

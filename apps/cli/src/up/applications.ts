@@ -19,7 +19,6 @@ const mains = {
 
 export type ApplicationName = keyof typeof mains;
 
-/** Those that come to much at once work longer at a time than those that many wait for, such as the event store. */
 const turns: Readonly<Record<ApplicationName, Turns>> = {
   api: 'long',
   projector: 'long',
