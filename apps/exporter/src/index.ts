@@ -2,21 +2,17 @@ import {
   assertAdmitted,
   createLog,
   createMetrics,
-  createReadModel,
   createServiceServer,
   createStreams,
   eventsOfRecords,
-  factsFrom,
   type HealthCheck,
   type Log,
-  listeningSession,
   migrate,
   migrationsOf,
   openEventStore,
   startLiveFold,
   startParts,
   systemClock,
-  trackFillings,
   watchClock,
 } from '@counterfoil/engine';
 import { createClocks, modules, secretsFrom, testClock } from '@counterfoil/modules';
@@ -66,11 +62,6 @@ export const startExporter = (
     const fold = startLiveFold({ store, ...follow, onFailed: thrown });
     started.add(fold, stop);
     await fold.ready;
-    const session = listeningSession(database);
-    const reading = { url: database, log, session, connections: 4 };
-    const readModel = started.add(createReadModel(reading), close);
-    const tracker = started.add(trackFillings(session, log), close);
-    const { pool, prepared } = readModel;
     const done = metrics.counter({
       name: 'counterfoil_export_attempts_total',
       help: 'Attempts at runs of exports, by outcome',
@@ -79,15 +70,12 @@ export const startExporter = (
     const { sealer } = secretsFrom(config.COUNTERFOIL_SECRET_KEY);
     const exporting = runExports({
       database,
+      store,
       streams,
       log,
       sealer,
       policy: targetPolicyOf(config),
       folder: config.EXPORT_FOLDER ?? null,
-      reader: readModel.reader,
-      factsOf: factsFrom({ pool, prepared, tracker }, store),
-      schemaOf: tracker.schemaOf,
-      shownIn: (table) => readModel.behindAt(table) ?? readModel.projected.position(),
       isRight: () => time.isRight(),
       onOutcome: (outcome) => done.inc({ outcome }),
     });
@@ -96,7 +84,7 @@ export const startExporter = (
         ...health,
         { name: 'event_store', required: true, check: () => store.ping() },
         { name: 'clock', required: false, check: () => time.check() },
-        { name: 'read_models', required: true, check: () => readModel.check() },
+        { name: 'runs', required: true, check: () => exporting.check() },
       ],
       metrics,
       log,

@@ -39,6 +39,7 @@ export async function openRuns(
       order by row_number() over (partition by tenant_id order by open_until, id), open_until, id
       limit ${runsMaximum}`,
     [resting, ended],
+    { prepared: true },
   );
   return rows;
 }

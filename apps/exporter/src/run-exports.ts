@@ -1,10 +1,9 @@
 import {
   type Connection,
   connect,
-  type FactsOf,
-  type Log,
+  messageOf,
   openStreamedReads,
-  type Readers,
+  planByIndex,
   runForever,
   type Streams,
   workContext,
@@ -18,20 +17,21 @@ import {
   usageTables,
 } from '@counterfoil/modules';
 import { type OpenRun, openRuns } from './open-runs.ts';
+import { openRunReads, type RunReads, type RunReadsOptions } from './run-reads.ts';
 
 export interface RunExportsOptions
   extends Pick<ExportTools, 'sealer' | 'policy' | 'folder'>,
-    Pick<Readers, 'reader'> {
-  readonly database: string;
+    RunReadsOptions {
   readonly streams: Streams;
-  readonly factsOf: FactsOf;
-  /** The schema that tables of facts are in; null while there is none. */
-  readonly schemaOf: (facts: string) => string | null;
-  /** Everything up to here is in a read table; null while it is not there at all. */
-  readonly shownIn: (table: string) => bigint;
   readonly isRight: () => Promise<boolean>;
   readonly onOutcome: (outcome: AttemptOutcome) => void;
-  readonly log: Log;
+}
+
+/** The carrying out of runs. */
+export interface Exporting {
+  /** Throws the reason why runs cannot be looked for at present. */
+  check(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 /** Runs at once. Each has a session of the database, and some megabytes of parts that are under way. */
@@ -51,9 +51,13 @@ const lockKey = 0x65_78_70_6f_72_74n;
  * Carries out runs as they come, one after the other of each scheduled task, until it is stopped. Of several exporters
  * one is active: the one whose session holds a lock of the database.
  */
-export function runExports(options: RunExportsOptions) {
+export function runExports(options: RunExportsOptions): Exporting {
   const stopping = new AbortController();
   const { signal } = stopping;
+  let failure: string | null = 'Runs have not been looked for yet.';
+  const onFailure = (error: unknown): undefined => {
+    failure = messageOf(error);
+  };
   const underWay = new Map<string, UnderWay>();
   /** Runs that could not begin, with the time until which they rest, so that others have their turn. */
   const resting = new Map<string, number>();
@@ -82,6 +86,7 @@ export function runExports(options: RunExportsOptions) {
     const over = AbortSignal.any([signal, connection.lost]);
     let isActive = false;
     try {
+      await connection.query(planByIndex);
       for (;;) {
         isActive ||= await isLocked(connection);
         if (over.aborted) return againMilliseconds;
@@ -89,6 +94,7 @@ export function runExports(options: RunExportsOptions) {
           const known = { resting: keptOf(resting), ended: keptOf(endedRuns) };
           begin(await openRuns(connection, known), over);
         }
+        failure = null;
         await settled(underWay, over);
         if (over.aborted) return againMilliseconds;
       }
@@ -98,8 +104,11 @@ export function runExports(options: RunExportsOptions) {
     }
   };
 
-  const running = runForever(turn, { name: 'exports', log: options.log, signal });
+  const running = runForever(turn, { name: 'exports', log: options.log, signal, onFailure });
   return {
+    check: async () => {
+      if (failure !== null) throw new Error(failure);
+    },
     async stop() {
       stopping.abort();
       await running;
@@ -144,10 +153,32 @@ async function settled(underWay: ReadonlyMap<string, UnderWay>, over: AbortSigna
 /** Makes an attempt at a run. It never rejects: what fails by itself is tried again. */
 async function carryOut(
   options: RunExportsOptions,
-  { id, tenant_id, environment_id, position }: OpenRun,
+  run: OpenRun,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
-  const { streams, log, reader, factsOf } = options;
+  const { log, onOutcome } = options;
+  try {
+    const reads = await openRunReads(options, signal);
+    try {
+      const outcome = await carryOutRun(toolsOf(options, run, reads, signal), run.id);
+      onOutcome(outcome);
+      return outcome;
+    } finally {
+      await reads.close();
+    }
+  } catch (error) {
+    if (!signal.aborted) log.warn({ err: error, run: run.id }, 'an export is tried again');
+    return 'early';
+  }
+}
+
+/** The tools by which a run is carried out, given its reads. */
+function toolsOf(
+  { database, streams, log, sealer, policy, folder }: RunExportsOptions,
+  { id, tenant_id, environment_id, position }: OpenRun,
+  { reader, factsOf, schemaOf, shownIn }: RunReads,
+  signal: AbortSignal,
+): ExportTools {
   const place = {
     tenantId: tenant_id as TenantId,
     environmentId: environment_id as EnvironmentId,
@@ -161,19 +192,10 @@ async function carryOut(
   );
   const open: ExportTools['open'] = async (needed) => {
     const from = BigInt(needed.position);
-    if (needed.tables.some((table) => options.shownIn(table) < from)) return null;
+    if (needed.tables.some((table) => shownIn(table) < from)) return null;
     if (needed.needsUsage) await factsOf(place, from).shown(usageTables);
-    return openStreamedReads({ url: options.database, place, schemaOf: options.schemaOf });
+    return openStreamedReads({ url: database, place, schemaOf });
   };
-  const { sealer, policy, folder } = options;
   const onFault = (error: unknown) => log.error({ err: error, run: id }, 'an export has a fault');
-  try {
-    const tools = { context, sealer, policy, folder, chargesOf, open, signal, onFault };
-    const outcome = await carryOutRun(tools, id);
-    options.onOutcome(outcome);
-    return outcome;
-  } catch (error) {
-    if (!signal.aborted) log.warn({ err: error, run: id }, 'an export is tried again');
-    return 'early';
-  }
+  return { context, sealer, policy, folder, chargesOf, open, signal, onFault };
 }

@@ -15,7 +15,9 @@ const [major = 0, minor = 0] = release().split('.').map(Number);
 const letsSlicesBeChosen = major > 6 || (major === 6 && minor >= 12);
 const showsSlices = existsSync(seen) && readFileSync(seen, 'utf8').includes('se.slice');
 const hasPerl = spawnSync('perl', ['-v']).status === 0;
-const canTell = letsSlicesBeChosen && showsSlices && hasPerl;
+/** Those whose number of the call is known. */
+const isKnownProcessor = ['x64', 'arm64'].includes(process.arch);
+const canTell = letsSlicesBeChosen && showsSlices && hasPerl && isKnownProcessor;
 
 test('starts the program with its arguments as they are', () => {
   const [shell = '', ...before] = batchLauncher;

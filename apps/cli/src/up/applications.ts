@@ -30,12 +30,14 @@ const turns: Readonly<Record<ApplicationName, Turns>> = {
  * Megabytes of the young generation, from the start: V8 lets it grow only where much survives, and here little does. What is under way
  * at one time, 64 bulks of 50 entries or some batches of events, is copied by each collection, and after two of them it is
  * old, which costs more: the rarer they are, the less of it. With 256 instead of 64, bulks came a third faster (64 clients, two
- * cores), for 200 to 300 MB of memory under that load.
+ * cores), for 200 to 300 MB of memory under that load. Where there is little to do most of the time it is small: V8 collects the whole
+ * heap as soon as there is less room left for old objects than the young generation is large.
  */
-const semiSpaceMegabytes: Readonly<Record<Exclude<ApplicationName, 'exporter'>, number>> = {
+const youngMegabytes: Readonly<Record<ApplicationName, number>> = {
   api: 256,
   projector: 256,
-  webhooks: 64,
+  webhooks: 16,
+  exporter: 8,
 };
 
 /**
@@ -49,20 +51,34 @@ const compiledEarly = [
 ] as const;
 
 /**
+ * Memory is not given back after some seconds with little to do. V8 collects the whole heap for that, and once more right after it:
+ * in an api just when the next requests come, and in a process that never has much to do for nothing.
+ */
+const keepsMemory = '--no-memory-reducer';
+
+/**
  * The options of Node.js for a process. The api collects its young garbage on its own thread: what it gains by helper threads is
  * less than what they take from the processes beside it (64 clients, two cores: 9 to 15 % less processor time per entry in the api, 3 to
  * 9 % more entries a second, pauses no longer). What has become old is marked beside the work, or a whole heap would be one
- * pause of up to a second. The projector gains by all helpers and keeps them. An api that has had nothing to do for some seconds does not
- * give back memory: V8 collects the whole heap for that, and once more right after it, just when the next requests come.
+ * pause of up to a second. The projector gains by all helpers and keeps them. The memory of the exporter is to stay small when it has
+ * much to do.
  */
-const nodeOptions = (kind: ApplicationName): readonly string[] => {
-  // It has little to do most of the time, and its memory is to stay small when it has.
-  if (kind === 'exporter') return ['--max-old-space-size=160', '--max-semi-space-size=8'];
-  const megabytes = semiSpaceMegabytes[kind];
-  const options = [`--max-semi-space-size=${megabytes}`, `--min-semi-space-size=${megabytes}`];
-  if (kind !== 'api') return options;
-  return [...options, '--no-parallel-scavenge', '--no-memory-reducer', ...compiledEarly];
-};
+function nodeOptions(kind: ApplicationName): readonly string[] {
+  const megabytes = youngMegabytes[kind];
+  const young = [`--max-semi-space-size=${megabytes}`, `--min-semi-space-size=${megabytes}`];
+  switch (kind) {
+    case 'api':
+      return [...young, keepsMemory, '--no-parallel-scavenge', ...compiledEarly];
+    case 'projector':
+      return young;
+    case 'webhooks':
+      return [...young, keepsMemory];
+    case 'exporter':
+      return [...young, keepsMemory, '--max-old-space-size=160'];
+    default:
+      return kind satisfies never;
+  }
+}
 
 /** Starts one of our processes and keeps it running; `name` tells those of one kind apart. */
 export const startApplication = (

@@ -1,7 +1,7 @@
 import type { Connection } from '../database/database.ts';
 import type { ListeningSession } from '../database/listening-session.ts';
 import { listenOn } from './hear-channel.ts';
-import { type ForeverOptions, messageOf, sleep } from './run-forever.ts';
+import { type ForeverOptions, messageOf, sleep, unlessAborted } from './run-forever.ts';
 
 /** The knowledge of one session; the next one begins anew. */
 export interface Following {
@@ -12,6 +12,8 @@ export interface Following {
 }
 
 export interface Followed {
+  /** Resolves once what is followed has been read for the first time. Rejects with the reason of the signal when that aborts first. */
+  begun(signal: AbortSignal): Promise<void>;
   /** Throws unless what is followed is being kept up to date. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -36,6 +38,7 @@ export function followChannel(
   begin: () => Following,
 ): Followed {
   const stopping = new AbortController();
+  const first = Promise.withResolvers<void>();
   let failure: string | null = unread;
   const onFailure = (error: unknown): undefined => {
     failure = messageOf(error);
@@ -56,6 +59,7 @@ export function followChannel(
             wake = new AbortController();
             await refresh(connection);
             failure = null;
+            first.resolve();
             progressed();
             await sleep(refreshMilliseconds, AbortSignal.any([end, wake.signal]));
           }
@@ -64,6 +68,7 @@ export function followChannel(
     },
   );
   return {
+    begun: (signal) => unlessAborted(first.promise, signal),
     check: async () => {
       if (failure !== null) throw new Error(failure);
     },

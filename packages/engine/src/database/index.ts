@@ -13,5 +13,6 @@ export {
   statementsOn,
   statementText,
   transactionTime,
+  writtenFor,
   writtenOnce,
 } from './statements.ts';

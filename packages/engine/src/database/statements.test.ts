@@ -1,6 +1,6 @@
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
-import { parameter, statements, statementText, writtenOnce } from './statements.ts';
+import { parameter, statements, statementText, writtenFor, writtenOnce } from './statements.ts';
 
 const test = suite('statements');
 
@@ -17,6 +17,20 @@ test('a statement that is asked again and again is written at its first use, and
     assert.equal(parameters, ['a']);
   }
   assert.is(writings, 1);
+});
+
+test('one with the values of a policy is written once for each policy', () => {
+  const writings: number[] = [];
+  const statement = writtenFor(({ most }: { readonly most: number }) => {
+    writings.push(most);
+    return statements.selectFrom('filling').select('name').limit(most);
+  });
+  const [few, many] = [{ most: 1 }, { most: 9 }];
+  assert.equal(
+    [few, many, few, many].map((policy) => statement(policy).compile().parameters),
+    [[1], [9], [1], [9]],
+  );
+  assert.equal(writings, [1, 9]);
 });
 
 test('a text with places has no value of its own, which would be counted from one again', () => {

@@ -60,6 +60,18 @@ export function writtenOnce<Row>(write: () => Compilable<Row>): Compilable<Row> 
   };
 }
 
+/** The same for statements into which the values of a policy are written, of which there are few: one for each of them. */
+export function writtenFor<Policy extends object, Row>(
+  write: (policy: Policy) => Compilable<Row>,
+): (policy: Policy) => Compilable<Row> {
+  const written = new WeakMap<Policy, Compilable<Row>>();
+  return (policy) => {
+    const statement = written.get(policy) ?? writtenOnce(() => write(policy));
+    written.set(policy, statement);
+    return statement;
+  };
+}
+
 /** The place of a value in a text that is written once, and run with other values each time. */
 export const parameter = <Value>(number: number): RawBuilder<Value> => sql.raw(`$${number}`);
 

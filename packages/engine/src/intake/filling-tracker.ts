@@ -11,6 +11,8 @@ export interface FillingTracker {
   reached(name: string): ProjectedPosition;
   /** The schema that readers look into; null while there is none. */
   schemaOf(name: string): string | null;
+  /** Resolves once the progress has been read. Rejects with the reason of the signal when that aborts first. */
+  begun(signal: AbortSignal): Promise<void>;
   /** Throws unless the progress is being kept up to date. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -57,6 +59,7 @@ export function trackFillings(session: ListeningSession, log: Log): FillingTrack
   return {
     reached: clockOf,
     schemaOf: (name) => schemas.get(name) ?? null,
+    begun: followed.begun,
     check: followed.check,
     async close() {
       await followed.close();

@@ -26,6 +26,8 @@ export interface PositionTracker {
   lagOf(table: string): number | null;
   /** Tables that readers see and that the others have left behind: stopped or being replaced. */
   behind(): readonly string[];
+  /** Resolves once the position has been read. Rejects with the reason of the signal when that aborts first. */
+  begun(signal: AbortSignal): Promise<void>;
   /** Throws unless the position is being kept up to date. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -87,6 +89,7 @@ export function trackPosition(session: ListeningSession, log: Log): PositionTrac
       return since === undefined ? null : performance.now() - since;
     },
     behind: () => [...behind.keys()],
+    begun: followed.begun,
     check: followed.check,
     async close() {
       await followed.close();

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
+import { connect } from '@counterfoil/engine';
 import { suite } from 'uvu';
 import * as assert from 'uvu/assert';
 import { eventually } from '../eventually.ts';
@@ -50,6 +51,21 @@ async function filesOf(prefix: string) {
 
 const runOf = (tenant: TestTenant, id: string, body: object = {}) =>
   tenant.ok('POST', `/tasks/scheduled/${id}/run`, body);
+
+test('an exporter that has nothing to export is told of no batch of the projector', async () => {
+  const connection = await connect(stack.databaseUrl, { application: 'test' });
+  const listening = async () => {
+    const { rows } = await connection.query<{ readonly pid: string }>(
+      `select pid from pg_stat_activity where application_name = 'counterfoil progress' order by pid`,
+    );
+    return rows;
+  };
+  const before = await listening();
+  const kill = await startExporterProcess(stack);
+  assert.equal(await listening(), before);
+  await kill();
+  await connection.close();
+});
 
 test('what happened in six days of a test clock is in files, each row once, also after an outage', async () => {
   const { tenant, schedule } = await exporting('exphours');

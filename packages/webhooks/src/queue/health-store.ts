@@ -1,4 +1,4 @@
-import { type Connection, transactionTime, writtenOnce } from '@counterfoil/engine';
+import { type Connection, transactionTime, writtenFor } from '@counterfoil/engine';
 import { type Selectable, sql } from 'kysely';
 import { type BreakerPolicy, type DisableReason, type Health, isNews } from './health.ts';
 import { excluded, type HealthTable, insertGiven, interval, queue } from './schema.ts';
@@ -162,7 +162,7 @@ export interface FailingEndpoint {
   readonly reason: DisableReason;
 }
 
-const failing = ({ disableAfter, disableSpan }: BreakerPolicy) =>
+const failing = writtenFor(({ disableAfter, disableSpan }: BreakerPolicy) =>
   queue
     .selectFrom('webhook_health as health')
     .innerJoin('webhook_endpoints as endpoint', (join) =>
@@ -196,19 +196,14 @@ const failing = ({ disableAfter, disableSpan }: BreakerPolicy) =>
         ]),
       ]),
     )
-    .limit(sql.lit(failingMaximum));
-
-/** The statements that were written, by their policies, which are few. They are run each second, mostly to find nothing. */
-const written = new WeakMap<BreakerPolicy, ReturnType<typeof failingBy>>();
-const failingBy = (policy: BreakerPolicy) => writtenOnce(() => failing(policy));
+    .limit(sql.lit(failingMaximum)),
+);
 
 /** Returns endpoints that asked to be disabled or have failed for days, a few at a time. */
 export async function failingEndpoints(
   connection: Connection,
   policy: BreakerPolicy,
 ): Promise<readonly FailingEndpoint[]> {
-  const statement = written.get(policy) ?? failingBy(policy);
-  written.set(policy, statement);
-  const { rows } = await connection.run(statement, { prepared: true });
+  const { rows } = await connection.run(failing(policy), { prepared: true });
   return rows;
 }

@@ -1,4 +1,10 @@
-import { type Connection, literals, transactionTime, writtenOnce } from '@counterfoil/engine';
+import {
+  type Connection,
+  literals,
+  transactionTime,
+  writtenFor,
+  writtenOnce,
+} from '@counterfoil/engine';
 import { sql } from 'kysely';
 import {
   areEndpointsRead,
@@ -120,32 +126,35 @@ const attemptsMaximum = 5_000;
 /** A message goes with all its deliveries and their attempts, which may be many. */
 const messagesMaximum = 500;
 
+const before = (days: number) => sql<string>`now() - ${interval('day', days)}`;
+
+const removingAttempts = writtenFor(({ attemptDays }: Retention) =>
+  queue
+    .deleteFrom('webhook_attempts')
+    // By their place in the table: no index finds single attempts by their time.
+    .where(({ selectFrom }) => {
+      const places = selectFrom('webhook_attempts')
+        .select(sql`ctid`.as('place'))
+        .where('recorded_at', '<', before(attemptDays))
+        .limit(sql.lit(attemptsMaximum));
+      return sql<boolean>`ctid = any (array ${places})`;
+    }),
+);
+
+const removingMessages = writtenFor(({ messageDays }: Retention) =>
+  queue.deleteFrom('webhook_messages').where('event_id', 'in', ({ selectFrom }) =>
+    selectFrom('webhook_messages as message')
+      .select('message.event_id')
+      .where('message.created_at', '<', before(messageDays))
+      .where(none(deliveriesLike('message', ['event_id'], 'pending', 'waiting', 'sending')))
+      .orderBy('message.created_at')
+      .limit(sql.lit(messagesMaximum)),
+  ),
+);
+
 /** Removes some of the rows that are too old to be kept. Returns whether there may be more. */
 export async function removeOld(connection: Connection, retention: Retention): Promise<boolean> {
-  const before = (days: number) => sql<string>`now() - ${interval('day', days)}`;
-  const attempts = await connection.run(
-    queue
-      .deleteFrom('webhook_attempts')
-      // By their place in the table: no index finds single attempts by their time.
-      .where(({ selectFrom }) => {
-        const places = selectFrom('webhook_attempts')
-          .select(sql`ctid`.as('place'))
-          .where('recorded_at', '<', before(retention.attemptDays))
-          .limit(sql.lit(attemptsMaximum));
-        return sql<boolean>`ctid = any (array ${places})`;
-      }),
-    { prepared: true },
-  );
-  const messages = await connection.run(
-    queue.deleteFrom('webhook_messages').where('event_id', 'in', ({ selectFrom }) =>
-      selectFrom('webhook_messages as message')
-        .select('message.event_id')
-        .where('message.created_at', '<', before(retention.messageDays))
-        .where(none(deliveriesLike('message', ['event_id'], 'pending', 'waiting', 'sending')))
-        .orderBy('message.created_at')
-        .limit(sql.lit(messagesMaximum)),
-    ),
-    { prepared: true },
-  );
+  const attempts = await connection.run(removingAttempts(retention), { prepared: true });
+  const messages = await connection.run(removingMessages(retention), { prepared: true });
   return attempts.count === attemptsMaximum || messages.count === messagesMaximum;
 }

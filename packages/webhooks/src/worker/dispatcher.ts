@@ -7,7 +7,7 @@ import type { Sender, SendLimits, Sent } from '../sending/sender.ts';
 import type { AttemptWriter } from './attempt-writer.ts';
 import { createBulkhead } from './bulkhead.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
-import { type Loop, type LoopOptions, startLoop } from './loop.ts';
+import { type Loop, type LoopOptions, startLoop, untilNext } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { createNotifier } from './notifier.ts';
 
@@ -88,7 +88,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       metrics.inFlight(bulkhead.size());
       succeeded();
       if (isFull || claimed.length < limit) {
-        await notifier.wait(isEmpty ? pollMs * emptyPolls : pollMs, signal);
+        await notifier.wait(untilNext(isEmpty ? pollMs * emptyPolls : pollMs), signal);
       }
     }
   });

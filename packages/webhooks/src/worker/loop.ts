@@ -83,6 +83,13 @@ export function startLoop(
 }
 
 /**
+ * Milliseconds until the next whole interval since the process began. Loops that rest until then wake the process
+ * together, and not one after the other.
+ */
+export const untilNext = (intervalMs: number): number =>
+  intervalMs - (performance.now() % intervalMs);
+
+/**
  * Waits until the projector has made the read tables of endpoints and tasks; in a new installation
  * it may start after the worker. Returns early when the signal aborts.
  */

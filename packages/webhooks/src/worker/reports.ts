@@ -10,7 +10,7 @@ import { crossOffReports, type ListedReport, readReports } from '../queue/giving
 import type { BreakerPolicy } from '../queue/health.ts';
 import { failingEndpoints } from '../queue/health-store.ts';
 import { tryHold } from '../queue/queue-lock.ts';
-import { type Loop, type LoopOptions, startLoop } from './loop.ts';
+import { type Loop, type LoopOptions, startLoop, untilNext } from './loop.ts';
 
 /** The parts of the loop that writes into the log. */
 export interface ReportsOptions extends LoopOptions {
@@ -32,13 +32,18 @@ export function startReports({ store, breaker, intervalMs, ...options }: Reports
   return startLoop(options, async ({ connection, signal, succeeded }) => {
     while (!signal.aborted && !(await tryHold(connection, 'reports'))) {
       succeeded();
-      await sleep(intervalMs, signal);
+      await sleep(untilNext(intervalMs), signal);
     }
     while (!signal.aborted) {
-      for (const endpoint of await failingEndpoints(connection, breaker)) {
+      // At once, for mostly both find nothing.
+      const [failing, listed] = await Promise.all([
+        failingEndpoints(connection, breaker),
+        readReports(connection),
+      ]);
+      for (const endpoint of failing) {
         await decide(endpoint, disableEndpoint(endpoint.endpointId, endpoint.reason));
       }
-      for (const reports of batchesOf(await readReports(connection))) {
+      for (const reports of batchesOf(listed)) {
         const last = reports.at(-1);
         if (last === undefined) continue;
         const messages = reports.map(({ message }) => JSON.parse(message) as ExhaustedMessage);
@@ -46,7 +51,7 @@ export function startReports({ store, breaker, intervalMs, ...options }: Reports
         await crossOffReports(connection, last);
       }
       succeeded();
-      await sleep(intervalMs, signal);
+      await sleep(untilNext(intervalMs), signal);
     }
   });
 }

@@ -18,7 +18,7 @@ import {
   type Step,
 } from '../queue/task-store.ts';
 import type { EndpointCache } from './endpoint-cache.ts';
-import { type Loop, type LoopOptions, startLoop } from './loop.ts';
+import { type Loop, type LoopOptions, startLoop, untilNext } from './loop.ts';
 
 /** The parts of the loop that carries out tasks. */
 export interface TasksOptions extends LoopOptions {
@@ -39,7 +39,7 @@ export function startTasks(options: TasksOptions): Loop {
       const hasWorked = await workOnNext(connection, options.endpoints);
       succeeded();
       if (hasWorked) options.onDue();
-      else await sleep(options.intervalMs, signal);
+      else await sleep(untilNext(options.intervalMs), signal);
     }
   });
 }

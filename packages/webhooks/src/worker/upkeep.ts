@@ -6,7 +6,7 @@ import { hasOpen } from '../queue/open-deliveries.ts';
 import { releaseOvertaking, releaseStuck } from '../queue/ordering.ts';
 import { withQueueLock } from '../queue/queue-lock.ts';
 import { dropUnwanted, type Retention, reclaimExpired, removeOld } from '../queue/upkeep-store.ts';
-import { type Loop, type LoopOptions, type Session, startLoop } from './loop.ts';
+import { type Loop, type LoopOptions, type Session, startLoop, untilNext } from './loop.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
 /** The parts of the loops of upkeep and retention. */
@@ -33,7 +33,7 @@ export function startUpkeep(options: UpkeepOptions): Loop {
     for (let pass = 0; !session.signal.aborted; pass += 1) {
       await runPass(options, session, pass);
       session.succeeded();
-      await sleep(options.intervalMs, session.signal);
+      await sleep(untilNext(options.intervalMs), session.signal);
     }
   });
 }
