@@ -99,6 +99,7 @@ export function runExports(options: RunExportsOptions): Exporting {
         if (over.aborted) return againMilliseconds;
       }
     } finally {
+      if (connection.lost.aborted) onFailure(connection.lost.reason);
       await Promise.allSettled([...underWay.values()].map(({ ended }) => ended));
       await connection.close();
     }

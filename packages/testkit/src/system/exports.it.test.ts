@@ -14,10 +14,13 @@ const test = suite('exports');
 let stack: SharedStack;
 let storage: S3Server;
 let exporter: Part;
+let healthPort: number;
 
 test.before(async () => {
   [stack, storage] = await Promise.all([sharedStack(), startS3Server()]);
-  ({ part: exporter } = await startPart(() => startTestExporter(stack)));
+  const { first, part } = await startPart(() => startTestExporter(stack));
+  exporter = part;
+  healthPort = first.healthPort;
 });
 
 test.after(async () => {
@@ -65,6 +68,23 @@ test('an exporter that has nothing to export is told of no batch of the projecto
   assert.equal(await listening(), before);
   await kill();
   await connection.close();
+});
+
+test('an exporter that cannot look for runs is not ready, and is when it can again', async () => {
+  const runs = async () => {
+    const answer = await fetch(`http://127.0.0.1:${healthPort}/readyz`);
+    const { checks } = (await answer.json()) as { checks: { name: string; status: string }[] };
+    return checks.find(({ name }) => name === 'runs')?.status;
+  };
+  const become = (status: string) =>
+    eventually(
+      async () => (await runs()) === status,
+      () => `the look for runs is not ${status}`,
+    );
+  await become('ok');
+  await stack.parts.postgres.stop();
+  await become('failing').finally(() => stack.parts.postgres.start());
+  await become('ok');
 });
 
 test('what happened in six days of a test clock is in files, each row once, also after an outage', async () => {
