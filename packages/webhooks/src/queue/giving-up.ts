@@ -1,76 +1,84 @@
-import { type Connection, literals, transactionTime, writtenOnce } from '@counterfoil/engine';
+import {
+  type Connection,
+  literals,
+  transactionTime,
+  writtenFor,
+  writtenOnce,
+} from '@counterfoil/engine';
 import { type Expression, sql } from 'kysely';
 import { jsonBuildObject } from 'kysely/helpers/postgres';
 import { endpointPublicEvents } from '../endpoint/public-events.ts';
 import type { BreakerPolicy } from './health.ts';
 import { endedGroups, releaseNext } from './ordering.ts';
-import { deliveriesLike, interval, queue, stateOf } from './schema.ts';
+import { ago, deliveriesLike, queue, stateOf } from './schema.ts';
 import type { Retention } from './upkeep-store.ts';
 
 /** Deliveries that one pass gives up at most. */
 const givenUpMaximum = 1_000;
 
+const ending = (ids: Expression<{ readonly id: string }>) =>
+  queue
+    .updateTable('webhook_deliveries as delivery')
+    .set({ state: 'exhausted', finished_at: transactionTime })
+    .where(sql<boolean>`delivery.id in ${ids}`)
+    .where(stateOf('delivery'), 'in', literals('pending', 'waiting'))
+    .returning([
+      'delivery.id',
+      'delivery.endpoint_id as endpointId',
+      'delivery.ordering_key as orderingKey',
+      'delivery.release_number as releaseNumber',
+    ]);
+
+const endingOld = writtenFor(({ messageDays }: Retention) =>
+  ending(
+    queue
+      .selectFrom('webhook_messages as message')
+      .crossJoinLateral(deliveriesLike('message', ['event_id'], 'pending', 'waiting').as('unsent'))
+      .select('unsent.id')
+      .where('message.created_at', '<', ago('day', messageDays))
+      .orderBy('message.created_at')
+      .limit(sql.lit(givenUpMaximum)),
+  ),
+);
+
+const endingHeldBack = writtenFor(({ horizon }: BreakerPolicy) =>
+  ending(
+    queue
+      .selectFrom('webhook_health as health')
+      .crossJoinLateral(
+        deliveriesLike('health', ['endpoint_id'], 'pending', 'waiting')
+          .where('other.queued_at', '<', ago('millisecond', horizon))
+          .limit(sql.lit(givenUpMaximum))
+          .as('unsent'),
+      )
+      .select('unsent.id')
+      .where('health.state', '=', sql.lit('open'))
+      .limit(sql.lit(givenUpMaximum)),
+  ),
+);
+
 /**
  * Gives up deliveries whose messages are too old to be kept, and reports them; those that wait for
  * them may then go. Returns how many. To be called under the queue lock.
  */
-export async function giveUpOld(
-  connection: Connection,
-  { messageDays }: Retention,
-): Promise<number> {
-  const old = queue
-    .selectFrom('webhook_messages as message')
-    .crossJoinLateral(deliveriesLike('message', ['event_id'], 'pending', 'waiting').as('unsent'))
-    .select('unsent.id')
-    .where('message.created_at', '<', sql<string>`now() - ${interval('day', messageDays)}`)
-    .orderBy('message.created_at')
-    .limit(sql.lit(givenUpMaximum));
-  return await giveUp(connection, old);
-}
+export const giveUpOld = (connection: Connection, retention: Retention): Promise<number> =>
+  giveUp(connection, endingOld(retention));
 
 /**
  * Gives up deliveries that have been held back for longer than the horizon. To be called under the
  * queue lock. Returns how many.
  */
-export async function giveUpHeldBack(
-  connection: Connection,
-  { horizon }: BreakerPolicy,
-): Promise<number> {
-  const heldBack = queue
-    .selectFrom('webhook_health as health')
-    .crossJoinLateral(
-      deliveriesLike('health', ['endpoint_id'], 'pending', 'waiting')
-        .where('other.queued_at', '<', sql<string>`now() - ${interval('millisecond', horizon)}`)
-        .limit(sql.lit(givenUpMaximum))
-        .as('unsent'),
-    )
-    .select('unsent.id')
-    .where('health.state', '=', sql.lit('open'))
-    .limit(sql.lit(givenUpMaximum));
-  return await giveUp(connection, heldBack);
-}
+export const giveUpHeldBack = (connection: Connection, policy: BreakerPolicy): Promise<number> =>
+  giveUp(connection, endingHeldBack(policy));
 
 /**
  * Ends deliveries, reports them and lets those go that wait for them. Returns how many they are.
  */
 async function giveUp(
   connection: Connection,
-  ids: Expression<{ readonly id: string }>,
+  statement: ReturnType<typeof endingOld>,
 ): Promise<number> {
-  const { rows } = await connection.run(
-    queue
-      .updateTable('webhook_deliveries as delivery')
-      .set({ state: 'exhausted', finished_at: transactionTime })
-      .where(sql<boolean>`delivery.id in ${ids}`)
-      .where(stateOf('delivery'), 'in', literals('pending', 'waiting'))
-      .returning([
-        'delivery.id',
-        'delivery.endpoint_id as endpointId',
-        'delivery.ordering_key as orderingKey',
-        'delivery.release_number as releaseNumber',
-      ]),
-    { prepared: true },
-  );
+  const { rows } = await connection.run(statement, { prepared: true });
   await reportExhausted(
     connection,
     rows.map(({ id }) => id),

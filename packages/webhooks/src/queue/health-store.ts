@@ -1,7 +1,7 @@
 import { type Connection, transactionTime, writtenFor } from '@counterfoil/engine';
 import { type Selectable, sql } from 'kysely';
 import { type BreakerPolicy, type DisableReason, type Health, isNews } from './health.ts';
-import { excluded, type HealthTable, insertGiven, interval, queue } from './schema.ts';
+import { ago, excluded, type HealthTable, insertGiven, interval, queue } from './schema.ts';
 
 /** An endpoint since it was last enabled: anything learnt before does not count any more. */
 export interface EndpointEra {
@@ -183,11 +183,7 @@ const failing = writtenFor(({ disableAfter, disableSpan }: BreakerPolicy) =>
       or([
         eb('health.disable_reason', 'is not', null),
         and([
-          eb(
-            'health.failing_since',
-            '<=',
-            sql<string>`now() - ${interval('millisecond', disableAfter)}`,
-          ),
+          eb('health.failing_since', '<=', ago('millisecond', disableAfter)),
           eb(
             'health.last_failure_at',
             '>=',

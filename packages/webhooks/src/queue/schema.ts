@@ -211,6 +211,10 @@ export const interval = (
   count: number,
 ): RawBuilder<never> => sql`${count} * ${sql.lit(`1 ${unit}`)}::interval`;
 
+/** The instant so long before now. */
+export const ago = (...length: Parameters<typeof interval>): RawBuilder<string> =>
+  sql<string>`now() - ${interval(...length)}`;
+
 /** The table of the endpoints that readers see, and how far it is. */
 export const servingEndpoints = queue
   .selectFrom('projection_progress')

@@ -6,14 +6,7 @@ import {
   writtenOnce,
 } from '@counterfoil/engine';
 import { sql } from 'kysely';
-import {
-  areEndpointsRead,
-  deliveriesLike,
-  interval,
-  none,
-  openEndpoints,
-  queue,
-} from './schema.ts';
+import { ago, areEndpointsRead, deliveriesLike, none, openEndpoints, queue } from './schema.ts';
 
 /** Rows that one pass changes or removes at most, so that no pass holds others up for long. */
 const passMaximum = 1_000;
@@ -126,8 +119,6 @@ const attemptsMaximum = 5_000;
 /** A message goes with all its deliveries and their attempts, which may be many. */
 const messagesMaximum = 500;
 
-const before = (days: number) => sql<string>`now() - ${interval('day', days)}`;
-
 const removingAttempts = writtenFor(({ attemptDays }: Retention) =>
   queue
     .deleteFrom('webhook_attempts')
@@ -135,7 +126,7 @@ const removingAttempts = writtenFor(({ attemptDays }: Retention) =>
     .where(({ selectFrom }) => {
       const places = selectFrom('webhook_attempts')
         .select(sql`ctid`.as('place'))
-        .where('recorded_at', '<', before(attemptDays))
+        .where('recorded_at', '<', ago('day', attemptDays))
         .limit(sql.lit(attemptsMaximum));
       return sql<boolean>`ctid = any (array ${places})`;
     }),
@@ -145,7 +136,7 @@ const removingMessages = writtenFor(({ messageDays }: Retention) =>
   queue.deleteFrom('webhook_messages').where('event_id', 'in', ({ selectFrom }) =>
     selectFrom('webhook_messages as message')
       .select('message.event_id')
-      .where('message.created_at', '<', before(messageDays))
+      .where('message.created_at', '<', ago('day', messageDays))
       .where(none(deliveriesLike('message', ['event_id'], 'pending', 'waiting', 'sending')))
       .orderBy('message.created_at')
       .limit(sql.lit(messagesMaximum)),
